@@ -1,0 +1,32 @@
+# Everything runs from a fresh machine with Python 3.11+ and make: set-up is a prerequisite.
+PYTHON ?= python3
+VENV   ?= .venv
+GRAPH  ?= csbm-heterophily
+METHOD ?= gcn+clar
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+
+.PHONY: run test check bench clean
+
+run: $(READY)
+	$(BIN)/clar-tune train --graph $(GRAPH) --method $(METHOD)
+
+test: $(READY)
+	$(BIN)/pytest $(PYTEST_ARGS)
+
+check: $(READY)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+bench: $(READY)
+	$(BIN)/python -m benchmarks.epochs
+
+clean:
+	rm -rf $(VENV)
+
+# The constraint file pins build requirements too, hence the variable instead of `-c`.
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	PIP_CONSTRAINT=constraints.txt $(BIN)/pip install --quiet --editable '.[dev]'
+	touch $@

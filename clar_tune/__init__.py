@@ -1,0 +1,1 @@
+"""Hyper-parameter search for graph neural networks with complement Laplacian regularization."""

@@ -1,0 +1,33 @@
+"""The command line: parsing and printing only; heavy imports happen inside each command."""
+
+import sys
+from typing import Any
+
+import click
+
+from clar_tune.cli.doctor import doctor
+from clar_tune.cli.graphs import graphs
+from clar_tune.cli.train import train
+from clar_tune.errors import ClarTuneError
+from clar_tune.version import __version__
+
+
+class _Commands(click.Group):
+    """A group whose expected failures print as one line with exit code 1."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except ClarTuneError as error:
+            click.echo(f"clar-tune: {error}", err=True)
+            sys.exit(1)
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="clar-tune")
+def main() -> None:
+    """Search, train and compare graph neural networks with and without CLAR."""
+
+
+for command in (train, graphs, doctor):
+    main.add_command(command)

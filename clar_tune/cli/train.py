@@ -1,0 +1,8 @@
+"""``clar-tune train``."""
+
+import click
+
+
+@click.command()
+def train() -> None:
+    """Train once."""

@@ -1,0 +1,47 @@
+"""Errors that a user can cause and mend; each prints as one line.
+
+ClarTuneError
+├── UnknownName        a name that is not among the allowed ones
+├── ParameterError     a parameter with a value it cannot have
+├── GraphError         a graph that is missing, damaged, or not the one expected
+└── TrainingError      a training that cannot give a number
+    ├── Diverged       a loss or an output that is not finite
+    └── WrongShape     a model whose output does not fit the graph
+"""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class ClarTuneError(Exception):
+    """Base of every expected failure: shown as one line, without a traceback."""
+
+
+class UnknownName(ClarTuneError):
+    """A name that is not among the allowed ones; the message lists those and the nearest."""
+
+    def __init__(self, kind: str, given: str, allowed: Iterable[str]) -> None:
+        names = sorted(allowed)
+        close = get_close_matches(given, names, n=1)
+        hint = f" Did you mean {close[0]!r}?" if close else ""
+        super().__init__(f"unknown {kind} {given!r}.{hint} Allowed: {', '.join(names)}.")
+
+
+class ParameterError(ClarTuneError):
+    """A parameter with a value it cannot have."""
+
+
+class GraphError(ClarTuneError):
+    """A graph that is missing, damaged, or not the one expected."""
+
+
+class TrainingError(ClarTuneError):
+    """A training that cannot give a number."""
+
+
+class Diverged(TrainingError):
+    """A loss or an output that is not finite."""
+
+
+class WrongShape(TrainingError):
+    """A model whose output does not fit the graph."""
