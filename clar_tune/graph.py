@@ -78,7 +78,7 @@ class Graph:
         arrays = [x.indptr, x.indices, x.data, self.edges, self.labels]
         if self.fixed:
             arrays += [self.fixed.train, self.fixed.val, self.fixed.test]
-        digest = hashlib.sha256(f"{self.preprocessing}/{self.metric}".encode())
+        digest = hashlib.sha256(f"{self.preprocessing}/{self.metric}/{x.shape}".encode())
         for array in arrays:
             # Index types differ between files and scipy versions: only values count.
             kind = np.float32 if array.dtype.kind == "f" else np.int64

@@ -1,0 +1,224 @@
+"""Epoch time and memory against a straightforward torch-geometric loop, and the sampler alone.
+
+Both sides of each ratio run in turn in one process with one thread; memory is the growth of the
+peak resident size of a process that trains one side only.
+
+    python -m benchmarks.epochs --graphs cora,chameleon
+"""
+
+import json
+import multiprocessing
+import resource
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from statistics import median
+
+import click
+
+from benchmarks.straightforward import Penalty, run
+from clar_tune.complement import Complement
+from clar_tune.datasets import load
+from clar_tune.graph import Graph
+from clar_tune.records import TrainSpec
+from clar_tune.splits import pair, search_nodes
+from clar_tune.tensors import TensorGraph
+from clar_tune.training import train
+
+GRAPHS = "texas,cora,chameleon,squirrel,computers"
+PROTOCOL = "balanced-60-20-20"
+CLAR = {"alpha": 1.0, "beta": 1.0, "samples": 1, "reduction": "node-mean", "clamp": 1.0}
+CASES: dict[str, tuple[str, dict[str, object]]] = {
+    "gcn": ("none", {}),
+    "gcn+clar edge": ("clar", {**CLAR, "sampling": "edge"}),
+    "gcn+clar node": ("clar", {**CLAR, "sampling": "node"}),
+    "sage": ("none", {}),
+    "gat": ("none", {}),
+}
+ROUNDS = 3
+SECONDS = 2.0
+"""How long each side trains in each round, and at least five epochs."""
+
+
+class Clock:
+    """Times epochs until there are enough."""
+
+    def __init__(self, seconds: float = SECONDS, epochs: int = 5) -> None:
+        self.times: list[float] = []
+        self.started = self.last = time.perf_counter()
+        self.seconds, self.epochs = seconds, epochs
+
+    def tick(self) -> bool:
+        """One epoch is over; is another one wanted?"""
+        now = time.perf_counter()
+        self.times.append(now - self.last)
+        self.last = now
+        return now - self.started < self.seconds or len(self.times) < self.epochs
+
+
+class _Enough(Exception):
+    """Ends a training from inside its report."""
+
+
+def ours(graph: Graph, tensors: TensorGraph, case: str, dropout: float, clock: Clock) -> None:
+    """Train our path until the clock has enough."""
+    regularizer, params = CASES[case]
+    split_seed, init_seed = pair(graph.name, PROTOCOL, 0, 0, "repeat")
+    spec = TrainSpec(
+        graph=graph.name,
+        graph_hash=graph.hash,
+        backbone=case.partition("+")[0],
+        regularizer=regularizer,
+        protocol=PROTOCOL,
+        split_seed=split_seed,
+        init_seed=init_seed,
+        params={**params, "dropout": dropout},
+        max_epochs=10**6,
+        patience=10**6,
+    )
+
+    def report(*_: float) -> None:
+        if not clock.tick():
+            raise _Enough
+
+    with suppress(_Enough):
+        train(spec, tensors, search_nodes(graph, PROTOCOL, split_seed), report)
+
+
+def theirs(graph: Graph, case: str, dropout: float, clock: Clock) -> None:
+    """Train the straightforward loop until the clock has enough."""
+    penalty = None
+    if "clar" in case:
+        # The loop has one way to sample, by edges: node sampling is compared with it as well.
+        penalty = Penalty(alpha=1.0, beta=1.0, samples=1)
+    split_seed, _ = pair(graph.name, PROTOCOL, 0, 0, "repeat")
+    nodes = search_nodes(graph, PROTOCOL, split_seed)
+    run(graph, nodes, case.partition("+")[0], penalty, dropout, clock.tick)
+
+
+def epoch_times(graph: Graph, case: str, dropout: float) -> dict[str, float]:
+    """Median milliseconds per epoch of both sides, taken in turn."""
+    tensors = TensorGraph.of(graph)
+    times: dict[str, list[float]] = {"ours": [], "theirs": []}
+    for _ in range(ROUNDS):
+        for side, go in (
+            ("ours", partial(ours, graph, tensors, case, dropout)),
+            ("theirs", partial(theirs, graph, case, dropout)),
+        ):
+            clock = Clock()
+            go(clock)
+            times[side] += clock.times[2:]  # the first epochs prepare what is kept
+    return {side: 1000 * median(values) for side, values in times.items()}
+
+
+def _peak(side: str, name: str, case: str, dropout: float, answer: "Answer") -> None:
+    graph = load(name)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    clock = Clock(seconds=0.0, epochs=4)
+    if side == "ours":
+        ours(graph, TensorGraph.of(graph), case, dropout, clock)
+    else:
+        theirs(graph, case, dropout, clock)
+    after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    answer.put((after - before) / 1024)
+
+
+def peak_memory(side: str, name: str, case: str, dropout: float) -> float:
+    """Megabytes by which training one side raises the peak resident size of its process."""
+    context = multiprocessing.get_context("spawn")
+    answer: Answer = context.SimpleQueue()
+    child = context.Process(target=_peak, args=(side, name, case, dropout, answer))
+    child.start()
+    child.join()
+    return answer.get()
+
+
+def sampler_rates(graph: Graph) -> dict[str, float]:
+    """Distinct absent undirected pairs per second, of both samplers, taken in turn."""
+    import torch
+    from torch_geometric.utils import negative_sampling
+
+    edge_index, n = torch.tensor(graph.edges), graph.num_nodes
+    complement = Complement(TensorGraph.of(graph).adjacency)
+    present = set((edge_index[0] * n + edge_index[1]).tolist())
+
+    def valid(pairs: "torch.Tensor") -> int:
+        keys = torch.unique(pairs.amin(0) * n + pairs.amax(0)).tolist()
+        return sum(key not in present and key // n != key % n for key in keys)
+
+    def our_pairs() -> "torch.Tensor":
+        pattern = complement.sample("edge", 1)
+        return torch.stack([pattern.rows.long(), pattern.indices.long()])
+
+    def their_pairs() -> "torch.Tensor":
+        both = (edge_index, edge_index.flip(0))
+        return torch.cat([negative_sampling(edges, num_nodes=n) for edges in both], dim=1)
+
+    rates: dict[str, list[float]] = {"ours": [], "theirs": []}
+    samplers: dict[str, Callable[[], torch.Tensor]] = {"ours": our_pairs, "theirs": their_pairs}
+    for _ in range(1 + ROUNDS):
+        for side, sample in samplers.items():
+            started = time.perf_counter()
+            pairs = sample()
+            seconds = time.perf_counter() - started
+            rates[side].append(valid(pairs) / seconds)
+    return {side: median(values[1:]) for side, values in rates.items()}
+
+
+def measure(name: str, dropout: float, memory: bool) -> list[dict[str, object]]:
+    """All rows of one graph."""
+    graph = load(name)
+    rows: list[dict[str, object]] = []
+    for case in CASES:
+        row: dict[str, object] = {"graph": name, "case": case, **epoch_times(graph, case, dropout)}
+        if memory:
+            for side in ("ours", "theirs"):
+                row[f"{side}_mb"] = peak_memory(side, name, case, dropout)
+        rows.append(row)
+        print(_line(row, rows[0]), flush=True)
+    rates = sampler_rates(graph)
+    rows.append({"graph": name, "case": "sampler", **rates})
+    print(
+        f"{name:<11}{'sampler':<15}{rates['ours']:>9.2e}{rates['theirs']:>9.2e} pairs/s"
+        f"{rates['ours'] / rates['theirs']:>9.1f}x",
+        flush=True,
+    )
+    return rows
+
+
+def _line(row: dict[str, object], plain: dict[str, object]) -> str:
+    mine, other = float(str(row["ours"])), float(str(row["theirs"]))
+    text = f"{row['graph']:<11}{row['case']:<15}{mine:>9.2f}{other:>9.1f}{other / mine:>9.1f}x"
+    text += f"{mine / float(str(plain['ours'])):>9.2f}"
+    if "ours_mb" in row:
+        text += f"{row['ours_mb']:>9.0f}{row['theirs_mb']:>9.0f}"
+    return text
+
+
+Answer = "multiprocessing.SimpleQueue[float]"
+
+
+@click.command()
+@click.option("--graphs", default=GRAPHS, show_default=True, help="Graphs, separated by commas.")
+@click.option("--dropout", default=0.0, show_default=True, help="Dropout rate of both sides.")
+@click.option("--memory/--no-memory", default=True, help="Measure memory in processes of its own.")
+@click.option("--out", default="benchmarks/results/epochs.json", show_default=True, type=Path)
+def main(graphs: str, dropout: float, memory: bool, out: Path) -> None:
+    """Measure epochs and the sampler against the straightforward loop."""
+    import torch
+
+    torch.set_num_threads(1)
+    head = f"{'graph':<11}{'method':<15}{'ms ours':>9}{'ms PyG':>9}{'ratio':>10}{'x gcn':>9}"
+    print(head + (f"{'MB ours':>9}{'MB PyG':>9}" if memory else ""))
+    rows = [row for name in graphs.split(",") for row in measure(name, dropout, memory)]
+    out.parent.mkdir(parents=True, exist_ok=True)
+    facts = {"torch": torch.__version__, "python": sys.version.split()[0], "dropout": dropout}
+    out.write_text(json.dumps({**facts, "rows": rows}, indent=1))
+    print(f"written to {out}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,116 @@
+"""Node pairs that a graph does not join, drawn afresh as often as one likes."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import torch
+from torch import Tensor
+
+from clar_tune.adjacency import Adjacency
+from clar_tune.checks import one_of, whole
+from clar_tune.sparse import Pattern, ascending, keys
+
+SAMPLINGS = ("node", "edge", "any")
+
+MAP_BYTES = 2**28
+"""Largest bit map of node pairs that is kept; it serves graphs of up to 46,000 nodes."""
+
+
+class Complement:
+    r"""Draws partners that a node is not joined to, each with equal probability.
+
+    A partner is drawn from all other nodes. If it happens to be a neighbour, which a bit map of
+    the graph tells, it is replaced by an exact draw: let node u have the sorted closed
+    neighbourhood :math:`c_0 < \dots < c_d` (itself included). Its r-th non-neighbour is
+    :math:`r + \#\{k : c_k - k \le r\}`, and since :math:`c_k - k` ascends, one binary search
+    over all rows at once turns uniform ranks into uniform non-neighbours. Nothing is rejected.
+    """
+
+    def __init__(self, graph: Adjacency) -> None:
+        self.graph = graph.symmetrised
+        self._plans: dict[tuple[str, int], _Plan] = {}
+
+    def sample(self, sampling: str, samples: int, draw: torch.Generator | None = None) -> Pattern:
+        """A fresh set of absent pairs, each in both directions.
+
+        Args:
+            sampling: ``node``: every node draws ``samples`` partners. ``edge``: every end of
+                every edge does. ``any``: as ``node``, but from all other nodes, neighbours
+                included (the control).
+            samples: S of the paper.
+            draw: where randomness comes from; torch's global generator if absent.
+        """
+        source = self._plan(sampling, samples).source
+        n = self.graph.num_nodes
+        rank = torch.randint(max(n - 1, 1), source.shape, generator=draw, device=source.device)
+        partner = rank + (rank >= source)
+        if sampling != "any":
+            joined = self._joined(sampling, samples, partner)
+            partner[joined] = self._exact(source[joined], draw)
+        return Pattern.of(torch.cat([keys(source, partner), keys(partner, source)]), n, n)
+
+    def _exact(self, source: Tensor, draw: torch.Generator | None) -> Tensor:
+        """A uniform non-neighbour of each source."""
+        degree = self.graph.pattern.row_counts.index_select(0, source)
+        choices = self.graph.num_nodes - 1 - degree
+        uniform = torch.rand(
+            len(source), dtype=torch.float64, generator=draw, device=source.device
+        )
+        rank = (uniform * choices).long()
+        below = torch.searchsorted(self._shifted, keys(source, rank), right=True)
+        # A row of A + I starts as many entries after that of A as there are rows before it.
+        return rank + below - self.graph.looped.indptr.index_select(0, source)
+
+    @cached_property
+    def _shifted(self) -> Tensor:
+        """For each entry c_k of each closed neighbourhood the key of (u, c_k - k), ascending."""
+        looped = self.graph.looped
+        place = torch.arange(len(looped.indices), device=looped.indices.device)
+        place -= looped.indptr.index_select(0, looped.rows)
+        return ascending(keys(looped.rows, looped.indices)) - place
+
+    def _joined(self, sampling: str, samples: int, partner: Tensor) -> Tensor:
+        """Which draws must be replaced: those of neighbours, or all where there is no map."""
+        if self._map is None:
+            return torch.ones_like(partner, dtype=torch.bool)
+        byte = self._map.index_select(0, self._plan(sampling, samples).start + (partner >> 3))
+        return (byte >> (partner & 7).to(torch.uint8)) & 1 == 1
+
+    @cached_property
+    def _map(self) -> Tensor | None:
+        """One bit per ordered pair of nodes, set where they are joined."""
+        n, device = self.graph.num_nodes, self.graph.device
+        if n * self._row_bytes > MAP_BYTES:
+            return None
+        rows, cols = self.graph.pattern.rows.long(), self.graph.pattern.indices.long()
+        bits = torch.zeros(n * self._row_bytes, dtype=torch.uint8, device=device)
+        # Entries are distinct, so that adding their bits is joining them.
+        value = torch.ones_like(cols, dtype=torch.uint8) << (cols & 7).to(torch.uint8)
+        return bits.index_add_(0, rows * self._row_bytes + (cols >> 3), value)
+
+    @property
+    def _row_bytes(self) -> int:
+        return -(-self.graph.num_nodes // 8)
+
+    def _plan(self, sampling: str, samples: int) -> "_Plan":
+        if (sampling, samples) not in self._plans:
+            self._plans[sampling, samples] = self._build_plan(sampling, samples)
+        return self._plans[sampling, samples]
+
+    def _build_plan(self, sampling: str, samples: int) -> "_Plan":
+        one_of("sampling", sampling, SAMPLINGS)
+        whole("samples", samples, 1)
+        degree = self.graph.pattern.row_counts.long()
+        count = degree * samples if sampling == "edge" else torch.full_like(degree, samples)
+        # A node that is joined to all others has nobody to draw.
+        taken = torch.zeros_like(degree) if sampling == "any" else degree
+        source = torch.repeat_interleave(count.where(taken < self.graph.num_nodes - 1, 0))
+        return _Plan(source, source * self._row_bytes)
+
+
+@dataclass(frozen=True, eq=False)
+class _Plan:
+    """One entry per draw."""
+
+    source: Tensor  # [draws] who draws
+    start: Tensor  # [draws] where the row of it begins in the bit map

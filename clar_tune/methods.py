@@ -1,0 +1,166 @@
+"""Methods by name: ``backbone`` or ``backbone+regularizer``, and what each can be given."""
+
+import importlib
+import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from torch import Tensor, nn
+
+from clar_tune.backbones import BACKBONES
+from clar_tune.checks import number, positive
+from clar_tune.errors import ParameterError, UnknownName
+from clar_tune.records import Params, Value
+from clar_tune.regularizers import REGULARIZERS, Regularizer, Term
+from clar_tune.regularizers.base import clamped
+from clar_tune.tensors import TensorGraph
+
+TRAINING: dict[str, Value] = {"lr": 0.01, "weight_decay": 5e-4}
+"""Parameters of the optimiser, with the defaults of the code released with the paper."""
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A backbone and a regularizer, each a built-in name or an import path ``module:Class``."""
+
+    backbone: str
+    regularizer: str = "none"
+
+    @staticmethod
+    def parse(text: str) -> "Method":
+        """``gcn`` or ``gcn+clar``."""
+        backbone, plus, regularizer = text.partition("+")
+        method = Method(backbone, regularizer if plus else "none")
+        for kind, name, table in (
+            ("backbone", method.backbone, BACKBONES),
+            ("regularizer", method.regularizer, REGULARIZERS),
+        ):
+            if ":" not in name and name not in table:
+                raise UnknownName(kind, name, table)
+        return method
+
+    @property
+    def name(self) -> str:
+        """``gcn`` or ``gcn+clar``."""
+        plain = self.regularizer == "none"
+        return self.backbone if plain else f"{self.backbone}+{self.regularizer}"
+
+    def parameters(self) -> dict[str, Any]:
+        """Every parameter it can be given, with its default."""
+        return {**TRAINING, **_keywords(self._backbone()), **_keywords(self._regularizer())}
+
+    def complete(self, params: Params) -> dict[str, Value]:
+        """All parameters: those given, and defaults for the rest."""
+        known = self.parameters()
+        for name in params:
+            if name not in known:
+                raise UnknownName(f"parameter of {self.name}", name, known)
+        positive("lr", params.get("lr", TRAINING["lr"]))  # type: ignore[arg-type]
+        number("weight_decay", params.get("weight_decay", TRAINING["weight_decay"]))  # type: ignore[arg-type]
+        return {**known, **params}
+
+    def build_model(self, graph: TensorGraph, params: Params) -> "Model":
+        """A fresh model for a graph, on the CPU; torch's global generator draws its weights."""
+        make = self._backbone()
+        given = _only(params, _keywords(make))
+        network = make(graph.x.shape[1], graph.num_classes, **given)
+        return Model(network, built_in=self.backbone in BACKBONES)
+
+    def build_regularizer(self, params: Params) -> Regularizer:
+        """The regularizer with its share of the parameters."""
+        make = self._regularizer()
+        built = make(**_only(params, _keywords(make)))
+        return built if isinstance(built, Regularizer) else _Foreign(built)
+
+    def _backbone(self) -> type[nn.Module]:
+        return _resolve(self.backbone, BACKBONES)
+
+    def _regularizer(self) -> type[nn.Module]:
+        return _resolve(self.regularizer, REGULARIZERS)
+
+
+class Model(nn.Module):
+    """A network behind one face.
+
+    Built-in backbones take sparse features and an adjacency; a user's own takes what every
+    torch-geometric model takes, ``(x, edge_index)``.
+    """
+
+    def __init__(self, network: nn.Module, *, built_in: bool) -> None:
+        super().__init__()
+        self.network, self.built_in = network, built_in
+
+    @property
+    def deterministic(self) -> bool:
+        """Whether training and evaluation give the same logits."""
+        return self.built_in and bool(self.network.deterministic)
+
+    def forward(self, graph: TensorGraph, adjacency: Any) -> Tensor:
+        """Logits [N, C] of all nodes on the given adjacency."""
+        if self.built_in:
+            logits: Tensor = self.network(graph.x, adjacency)
+        else:
+            logits = self.network(graph.dense_x, adjacency.edge_index)
+        return logits
+
+    def parameter_groups(self, weight_decay: float) -> list[dict[str, Any]]:
+        """Parameters for the optimiser: some are spared weight decay."""
+        spared = set(getattr(self.network, "no_decay", ()))
+        named = list(self.network.named_parameters())
+        groups = [
+            {"params": [p for n, p in named if n not in spared], "weight_decay": weight_decay},
+            {"params": [p for n, p in named if n in spared], "weight_decay": 0.0},
+        ]
+        return [group for group in groups if group["params"]]
+
+
+class _Foreign(Regularizer):
+    """A user's own penalty: any module called as ``penalty(h, edge_index)``."""
+
+    def __init__(self, penalty: nn.Module) -> None:
+        super().__init__()
+        self.penalty = penalty
+
+    def terms(self, h: Tensor, graph: Any, draw: Any = None) -> dict[str, Term]:
+        """The one term ``penalty``; it may be negative."""
+        value = self.penalty(h, graph.edge_index)
+        return {"penalty": clamped(value, 1.0, None)._replace(loss=value)}
+
+
+def _resolve(name: str, table: Mapping[str, type[nn.Module]]) -> type[nn.Module]:
+    if name in table:
+        return table[name]
+    module, _, attribute = name.partition(":")
+    try:
+        found = getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ParameterError(
+            f"{name}: cannot be imported ({error}). Write `package.module:Class` of a module "
+            f"that Python finds from here, or one of {', '.join(sorted(table))}."
+        ) from error
+    if not (inspect.isclass(found) and issubclass(found, nn.Module)):
+        raise ParameterError(f"{name}: a subclass of torch.nn.Module is needed, got {found!r}.")
+    return found
+
+
+def _keywords(kind: type[nn.Module]) -> dict[str, Any]:
+    """The parameters that a class takes by keyword, bases included, with their defaults."""
+    found: dict[str, Any] = {}
+    for base in kind.__mro__:
+        if base is nn.Module or "__init__" not in base.__dict__:
+            continue
+        signature = inspect.signature(base)
+        for parameter in signature.parameters.values():
+            optional = parameter.default is not parameter.empty
+            if optional or parameter.kind is parameter.KEYWORD_ONLY:
+                found.setdefault(parameter.name, parameter.default)
+        # Only a class that passes the rest on takes its base's parameters as well.
+        kinds = {parameter.kind for parameter in signature.parameters.values()}
+        if inspect.Parameter.VAR_KEYWORD not in kinds:
+            break
+    return found
+
+
+def _only(params: Params, names: Mapping[str, Any]) -> dict[str, Value]:
+    return {name: value for name, value in params.items() if name in names}

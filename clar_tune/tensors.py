@@ -1,0 +1,56 @@
+"""A graph on a device, ready to be trained on."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import torch
+from torch import Tensor
+
+from clar_tune.adjacency import Adjacency
+from clar_tune.graph import Graph
+from clar_tune.sparse import Csr, Pattern
+
+
+@dataclass(frozen=True, eq=False)
+class TensorGraph:
+    """The tensors of a graph, shared by every training on it in this process."""
+
+    x: Csr  # [N, F]
+    adjacency: Adjacency
+    labels: Tensor  # [N]
+    num_classes: int
+    metric: str
+
+    @staticmethod
+    def of(graph: Graph, device: torch.device | str = "cpu") -> "TensorGraph":
+        """Copy a graph's arrays to a device.
+
+        A copy also protects arrays that other processes share from being written to.
+        """
+        features = graph.features
+        indptr, indices, values = (
+            torch.tensor(array, dtype=dtype, device=device)
+            for array, dtype in (
+                (features.indptr, torch.int32),
+                (features.indices, torch.int32),
+                (features.data, torch.float32),
+            )
+        )
+        edge_index = torch.tensor(graph.edges, device=device)
+        return TensorGraph(
+            x=Csr(Pattern(indptr, indices, graph.num_features), values),
+            adjacency=Adjacency.of(edge_index, graph.num_nodes),
+            labels=torch.tensor(graph.labels, device=device),
+            num_classes=graph.num_classes,
+            metric=graph.metric,
+        )
+
+    @property
+    def device(self) -> torch.device:
+        """Where the graph lies."""
+        return self.labels.device
+
+    @cached_property
+    def dense_x(self) -> Tensor:
+        """Dense features, for models that know no others."""
+        return self.x.to_dense()

@@ -1,0 +1,258 @@
+"""One training: specification and graph in, record out. Knows no Ray, no files."""
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+
+import torch
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+
+from clar_tune.adjacency import Adjacency
+from clar_tune.checks import one_of
+from clar_tune.errors import Diverged, WrongShape
+from clar_tune.methods import Method, Model
+from clar_tune.metrics import score
+from clar_tune.records import SELECTIONS, TermRecord, TrainRecord, TrainSpec
+from clar_tune.regularizers import Regularizer
+from clar_tune.seeds import seed_for
+from clar_tune.splits import SearchNodes
+from clar_tune.tensors import TensorGraph
+
+Report = Callable[[int, float, float], None]
+"""Called after every epoch with its number, its validation loss and the best score so far."""
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """A finished training: its record, and the model at its selected epoch."""
+
+    record: TrainRecord
+    model: Model
+    logits: Tensor  # [N, C] of the selected epoch, in evaluation mode
+
+
+def train(
+    spec: TrainSpec, graph: TensorGraph, nodes: SearchNodes, report: Report | None = None
+) -> Fit:
+    """Train one configuration on one split; test nodes are not among its inputs.
+
+    Weights start from ``spec.init_seed``, whatever the regularizer, and so does dropout: with
+    weights of zero a regularizer gives the plain backbone's numbers to the last digit.
+    """
+    one_of("select", spec.select, SELECTIONS)
+    method = Method(spec.backbone, spec.regularizer)
+    params = method.complete(spec.params)
+    regularizer = method.build_regularizer(params)
+    started = time.perf_counter()
+    with _threads(spec.threads), torch.random.fork_rng(_cuda_devices(graph)):
+        fits = list(_rounds(spec, graph, nodes, method, regularizer, report))
+    best = max(fits, key=lambda fit: fit.record.val_score)
+    record = replace(
+        best.record,
+        epochs=sum(fit.record.epochs for fit in fits),
+        seconds=time.perf_counter() - started,
+        facts=regularizer.facts(graph.adjacency.symmetrised),
+    )
+    return replace(best, record=record)
+
+
+def _rounds(
+    spec: TrainSpec,
+    graph: TensorGraph,
+    nodes: SearchNodes,
+    method: Method,
+    regularizer: Regularizer,
+    report: Report | None,
+) -> Iterator[Fit]:
+    """Train from scratch as often as the regularizer asks, each time on the graph it gives."""
+    draw = torch.Generator(graph.device).manual_seed(seed_for("regularizer", spec.init_seed))
+    adjacency = graph.adjacency
+    for number in range(1, regularizer.rounds + 1):
+        torch.manual_seed(spec.init_seed)
+        model = method.build_model(graph, method.complete(spec.params)).to(graph.device)
+        torch.manual_seed(seed_for("dropout", spec.init_seed))
+        fit = _Round(spec, graph, nodes, adjacency, model, regularizer, draw).run(report)
+        yield replace(fit, record=replace(fit.record, round=number))
+        if number < regularizer.rounds:
+            adjacency = regularizer.rewired(adjacency, fit.logits, draw)
+
+
+@dataclass
+class _Best:
+    """The selected epoch so far."""
+
+    epoch: int = 0
+    score: float = -math.inf
+    loss: float = math.inf
+    weights: list[Tensor] = field(default_factory=list)
+    terms: dict[str, float] = field(default_factory=dict)
+
+
+class _Round:
+    """One model trained once."""
+
+    def __init__(
+        self,
+        spec: TrainSpec,
+        graph: TensorGraph,
+        nodes: SearchNodes,
+        adjacency: Adjacency,
+        model: Model,
+        regularizer: Regularizer,
+        draw: torch.Generator,
+    ) -> None:
+        self.spec, self.graph, self.adjacency = spec, graph, adjacency
+        self.model, self.regularizer, self.draw = model, regularizer, draw
+        self.train_nodes = torch.tensor(nodes.train, device=graph.device)
+        self.val_nodes = torch.tensor(nodes.val, device=graph.device)
+        self.train_labels = graph.labels[self.train_nodes]
+        self.val_labels = graph.labels[self.val_nodes]
+        self.parameters = list(model.parameters())
+        self.optimizer = _adam(model, Method(spec.backbone, spec.regularizer), spec)
+        # Without randomness in the model, the pass that evaluates one epoch is the pass that
+        # trains the next: computed once.
+        self.one_pass = model.deterministic and not regularizer.changes_epochs
+        self.best = _Best()
+        self.limits: dict[str, float] = {}
+        self.active: dict[str, int] = {}
+
+    def run(self, report: Report | None) -> Fit:
+        """Train to the end; keep the weights of the selected epoch."""
+        logits = self._checked(self._training_pass())
+        for epoch in range(1, self.spec.max_epochs + 1):
+            values = self._step(logits)
+            logits = self._evaluation_pass()
+            self._judge(epoch, logits, values)
+            if report:
+                report(epoch, self.val_loss, self.best.score)
+            waited = epoch - self.best.epoch
+            if waited >= self.spec.patience and epoch >= self.spec.warmup:
+                break
+            if not self.one_pass:
+                logits = self._training_pass()
+        return self._finish(epoch)
+
+    def _training_pass(self) -> Tensor:
+        self.model.train()
+        adjacency = self.regularizer.epoch_graph(self.adjacency, self.draw)
+        logits: Tensor = self.model(self.graph, adjacency)
+        return logits
+
+    def _evaluation_pass(self) -> Tensor:
+        self.model.eval()
+        with torch.set_grad_enabled(self.one_pass):
+            logits: Tensor = self.model(self.graph, self.adjacency)
+        return logits
+
+    def _checked(self, logits: Tensor) -> Tensor:
+        wanted = (len(self.graph.labels), self.graph.num_classes)
+        if not isinstance(logits, Tensor) or tuple(logits.shape) != wanted:
+            given = tuple(logits.shape) if isinstance(logits, Tensor) else type(logits).__name__
+            raise WrongShape(
+                f"{self.spec.backbone}: logits of shape {wanted} (nodes, classes) are needed, "
+                f"got {given}."
+            )
+        return logits
+
+    def _step(self, logits: Tensor) -> dict[str, Tensor]:
+        """One step of the optimiser; returns what it was made of."""
+        loss = cross_entropy(logits.index_select(0, self.train_nodes), self.train_labels)
+        values = {"training loss": loss.detach()}
+        terms = self.regularizer.terms(logits, self.adjacency.symmetrised, self.draw)
+        for name, term in terms.items():
+            loss = loss + term.loss
+            values[f"penalty {name}"] = term.value
+            self.limits[name] = math.inf if term.limit is None else term.limit
+        for parameter in self.parameters:
+            parameter.grad = None
+        loss.backward()  # type: ignore[no-untyped-call]
+        self.optimizer.step()
+        return values
+
+    def _judge(self, epoch: int, logits: Tensor, values: dict[str, Tensor]) -> None:
+        """Compare this epoch with the best so far; refuse numbers that are none."""
+        with torch.no_grad():
+            val_logits = logits.detach().index_select(0, self.val_nodes)
+            values["validation loss"] = cross_entropy(val_logits, self.val_labels)
+            numbers = dict(zip(values, torch.stack(list(values.values())).tolist(), strict=True))
+        self._refuse_infinite(epoch, numbers)
+        self.val_loss = numbers["validation loss"]
+        self._count_active(numbers)
+        better = self.val_loss < self.best.loss
+        by_score = self.spec.select == "accuracy"
+        if not by_score and not better:
+            return
+        current = score(self.graph.metric, logits.detach(), self.graph.labels, self.val_nodes)
+        if by_score and (current, -self.val_loss) <= (self.best.score, -self.best.loss):
+            return
+        self._remember(epoch, current, numbers)
+
+    def _remember(self, epoch: int, current: float, numbers: dict[str, float]) -> None:
+        live = [tensor.detach() for tensor in self.model.state_dict().values()]
+        weights = self.best.weights or [torch.empty_like(tensor) for tensor in live]
+        for kept, tensor in zip(weights, live, strict=True):
+            kept.copy_(tensor)
+        terms = {name: numbers[f"penalty {name}"] for name in self.active}
+        self.best = _Best(epoch, current, self.val_loss, weights, terms)
+
+    def _count_active(self, numbers: dict[str, float]) -> None:
+        for name, limit in self.limits.items():
+            active = 0 < numbers[f"penalty {name}"] <= limit
+            self.active[name] = self.active.get(name, 0) + active
+
+    def _refuse_infinite(self, epoch: int, numbers: dict[str, float]) -> None:
+        for name, value in numbers.items():
+            if not math.isfinite(value):
+                raise Diverged(
+                    f"{name} became {value} in epoch {epoch} of {self.spec.backbone}"
+                    f"+{self.spec.regularizer} on {self.spec.graph}. Lower the learning rate or "
+                    "the penalty's weights."
+                )
+
+    def _finish(self, epochs: int) -> Fit:
+        live = self.model.state_dict().values()
+        for tensor, kept in zip(live, self.best.weights, strict=True):
+            tensor.copy_(kept)
+        self.model.eval()
+        with torch.no_grad():
+            logits = self.model(self.graph, self.adjacency)
+        terms = {
+            name: TermRecord(value=self.best.terms[name], active=count / epochs)
+            for name, count in self.active.items()
+        }
+        record = TrainRecord(
+            key=self.spec.key,
+            metric=self.graph.metric,
+            val_score=self.best.score,
+            val_loss=self.best.loss,
+            epochs=epochs,
+            best_epoch=self.best.epoch,
+            seconds=0.0,
+            train_nodes=len(self.train_nodes),
+            val_nodes=len(self.val_nodes),
+            terms=terms,
+        )
+        return Fit(record, self.model, logits)
+
+
+def _adam(model: Model, method: Method, spec: TrainSpec) -> torch.optim.Adam:
+    params = method.complete(spec.params)
+    groups = model.parameter_groups(float(params["weight_decay"]))  # type: ignore[arg-type]
+    return torch.optim.Adam(groups, lr=float(params["lr"]), fused=True)  # type: ignore[arg-type]
+
+
+@contextmanager
+def _threads(count: int) -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def _cuda_devices(graph: TensorGraph) -> list[torch.device]:
+    return [graph.device] if graph.device.type == "cuda" else []

@@ -1,0 +1,56 @@
+"""What several tests start from."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import platformdirs
+import pytest
+import scipy.sparse as sp
+from hypothesis import settings
+
+from clar_tune.graph import Graph, preprocess
+
+# A busy machine must not fail a test: examples have no time limit.
+settings.register_profile("patient", deadline=None)
+settings.load_profile("patient")
+
+
+@pytest.fixture
+def tiny_graph() -> Graph:
+    """Two triangles of one class each, joined through node 3; node 7 is isolated."""
+    pairs = np.array([[0, 0, 1, 2, 3, 4, 4, 5], [1, 2, 2, 3, 4, 5, 6, 6]])
+    words = [
+        [1, 1, 0, 0, 0],
+        [1, 0, 1, 0, 0],
+        [0, 1, 1, 0, 0],
+        [1, 1, 0, 1, 0],
+        [0, 0, 0, 1, 1],
+        [0, 1, 0, 1, 1],
+        [0, 0, 1, 0, 1],
+        [0, 0, 0, 1, 0],
+    ]
+    raw = Graph(
+        name="tiny",
+        features=sp.csr_array(np.array(words, np.float32)),
+        edges=np.concatenate([pairs, pairs[::-1]], axis=1),
+        labels=np.array([0, 0, 0, 0, 1, 1, 1, 1]),
+    )
+    return preprocess(raw, "undirected")
+
+
+@pytest.fixture(scope="session")
+def data_folder() -> Path:
+    """The real graphs, where they are."""
+    folder = os.environ.get("CLAR_TUNE_DATA")
+    if not folder:
+        pytest.skip("CLAR_TUNE_DATA is not set: real graphs are not here")
+    return Path(folder)
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty cache for graphs, and no data folder beside it."""
+    monkeypatch.delenv("CLAR_TUNE_DATA", raising=False)
+    monkeypatch.setattr(platformdirs, "user_cache_dir", lambda *_, **__: str(tmp_path / "cache"))
+    return tmp_path / "cache" / "graphs"
