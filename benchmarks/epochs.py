@@ -13,7 +13,6 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from statistics import median
 
@@ -48,8 +47,8 @@ class Clock:
 
     def __init__(self, seconds: float = SECONDS, epochs: int = 5) -> None:
         self.times: list[float] = []
-        self.started = self.last = time.perf_counter()
         self.seconds, self.epochs = seconds, epochs
+        self.started = self.last = time.perf_counter()
 
     def tick(self) -> bool:
         """One epoch is over; is another one wanted?"""
@@ -99,19 +98,23 @@ def theirs(graph: Graph, case: str, dropout: float, clock: Clock) -> None:
     run(graph, nodes, case.partition("+")[0], penalty, dropout, clock.tick)
 
 
-def epoch_times(graph: Graph, case: str, dropout: float) -> dict[str, float]:
-    """Median milliseconds per epoch of both sides, taken in turn."""
+def epoch_times(graph: Graph, dropout: float) -> dict[str, dict[str, float]]:
+    """Median milliseconds per epoch of both sides of every case, all taken in turn."""
     tensors = TensorGraph.of(graph)
-    times: dict[str, list[float]] = {"ours": [], "theirs": []}
+    times: dict[str, dict[str, list[float]]] = {case: {"ours": [], "theirs": []} for case in CASES}
     for _ in range(ROUNDS):
-        for side, go in (
-            ("ours", partial(ours, graph, tensors, case, dropout)),
-            ("theirs", partial(theirs, graph, case, dropout)),
-        ):
-            clock = Clock()
-            go(clock)
-            times[side] += clock.times[2:]  # the first epochs prepare what is kept
-    return {side: 1000 * median(values) for side, values in times.items()}
+        for case, sides in times.items():
+            mine = Clock()
+            ours(graph, tensors, case, dropout, mine)
+            other = Clock()
+            theirs(graph, case, dropout, other)
+            # The first epochs prepare what is kept.
+            sides["ours"] += mine.times[2:]
+            sides["theirs"] += other.times[2:]
+    return {
+        case: {side: 1000 * median(values) for side, values in sides.items()}
+        for case, sides in times.items()
+    }
 
 
 def _peak(side: str, name: str, case: str, dropout: float, answer: "Answer") -> None:
@@ -143,14 +146,19 @@ def sampler_rates(graph: Graph) -> dict[str, float]:
 
     edge_index, n = torch.tensor(graph.edges), graph.num_nodes
     complement = Complement(TensorGraph.of(graph).adjacency)
-    present = set((edge_index[0] * n + edge_index[1]).tolist())
+    present = edge_index[0] * n + edge_index[1]
 
     def valid(pairs: "torch.Tensor") -> int:
-        keys = torch.unique(pairs.amin(0) * n + pairs.amax(0)).tolist()
-        return sum(key not in present and key // n != key % n for key in keys)
+        """Distinct pairs, set by set, that the graph does not join."""
+        keys = torch.unique(pairs.amin(0) * copies * n + pairs.amax(0))
+        first, second = keys // (copies * n) % n, keys % (copies * n) % n
+        absent = ~torch.isin(first * n + second, present)
+        return int((absent & (first != second)).sum())
+
+    copies = complement.worthwhile_copies("edge", 1)  # as a training draws them
 
     def our_pairs() -> "torch.Tensor":
-        pattern = complement.sample("edge", 1)
+        pattern = complement.sample("edge", 1, copies=copies)
         return torch.stack([pattern.rows.long(), pattern.indices.long()])
 
     def their_pairs() -> "torch.Tensor":
@@ -172,8 +180,8 @@ def measure(name: str, dropout: float, memory: bool) -> list[dict[str, object]]:
     """All rows of one graph."""
     graph = load(name)
     rows: list[dict[str, object]] = []
-    for case in CASES:
-        row: dict[str, object] = {"graph": name, "case": case, **epoch_times(graph, case, dropout)}
+    for case, milliseconds in epoch_times(graph, dropout).items():
+        row: dict[str, object] = {"graph": name, "case": case, **milliseconds}
         if memory:
             for side in ("ours", "theirs"):
                 row[f"{side}_mb"] = peak_memory(side, name, case, dropout)

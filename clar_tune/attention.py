@@ -7,8 +7,8 @@ from torch import Tensor, nn
 from torch.nn.functional import dropout, leaky_relu
 
 from clar_tune.adjacency import Adjacency, per_head
-from clar_tune.layers import Features, glorot
-from clar_tune.sparse import Pattern
+from clar_tune.layers import Features, glorot, mapped
+from clar_tune.sparse import Pattern, product
 
 SLOPE = 0.2
 """Negative slope of the leaky ReLU, as in the paper and in torch-geometric."""
@@ -36,13 +36,13 @@ class GatLayer(nn.Module):
 
     def forward(self, x: Features, graph: Adjacency) -> Tensor:
         """``x`` [N, in] -> [N, heads * out]."""
-        mapped = x @ self.weight  # [N, heads * out]
-        mapped = mapped.view(len(mapped), self.heads, -1).transpose(0, 1).contiguous()
-        score_source = torch.einsum("hnc,hc->hn", mapped, self.source)
-        score_target = torch.einsum("hnc,hc->hn", mapped, self.target)
+        z = mapped(x, self.weight)  # [N, heads * out]
+        z = z.view(len(z), self.heads, -1).transpose(0, 1).contiguous()
+        score_source = torch.einsum("hnc,hc->hn", z, self.source)
+        score_target = torch.einsum("hnc,hc->hn", z, self.target)
         rate = self.attention_dropout if self.training else 0.0
         pattern = graph.derived(per_head, self.heads)
-        summed: Tensor = _Attend.apply(mapped, score_source, score_target, pattern, rate)  # type: ignore[no-untyped-call]
+        summed: Tensor = _Attend.apply(z, score_source, score_target, pattern, rate)  # type: ignore[no-untyped-call]
         return summed.transpose(0, 1).flatten(1) + self.bias
 
 
@@ -65,7 +65,7 @@ class _Attend(torch.autograd.Function):
         scores = leaky_relu(raw, SLOPE)
         weights = _row_softmax(pattern, scores)
         kept = dropout(weights, rate) if rate else weights
-        out = pattern.filled(kept) @ z
+        out = product(pattern.filled(kept), z)
         ctx.save_for_backward(z, raw, weights, kept, out)
         ctx.pattern, ctx.shape = pattern, mapped.shape
         return out.view(mapped.shape)
@@ -77,7 +77,7 @@ class _Attend(torch.autograd.Function):
         pattern: Pattern = ctx.pattern
         transposed, order = pattern.transposition
         g = grad.reshape(out.shape)  # [heads * N, out]
-        d_mapped = transposed.filled(kept.index_select(0, order)) @ g
+        d_mapped = product(transposed.filled(kept.index_select(0, order)), g)
         # kept = weights * mask / (1 - rate), so kept * (g_i . z_j) = weights * d_weights.
         ones = pattern.filled(torch.ones_like(kept))
         d_raw = torch.sparse.sampled_addmm(ones, g, z.t(), beta=0.0).values() * kept

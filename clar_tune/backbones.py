@@ -46,7 +46,7 @@ class Backbone(nn.Module):
         whole("hidden", hidden, 1)
         whole("layers", layers, 1, MAX_LAYERS)
         self.dropout = fraction("dropout", dropout, below_one=True)
-        self.activation: Callable[[Tensor], Tensor] = F.relu
+        self.activation: Callable[[Tensor], Tensor] = F.relu_
         widths = [in_features, *[hidden] * (layers - 1), out_features]
         pairs = list(zip(widths, widths[1:], strict=False))
         self.layers = nn.ModuleList(self.make_layers(pairs))
@@ -111,7 +111,7 @@ class Gat(Backbone):
         self.heads = whole("heads", heads, 1)
         self.attention_dropout = fraction("attention_dropout", attention_dropout, below_one=True)
         super().__init__(*sizes, **architecture)
-        self.activation = F.elu
+        self.activation = F.elu_
 
     def make_layers(self, widths: list[tuple[int, int]]) -> list[nn.Module]:
         """One layer for each pair of widths; inner widths are per head."""

@@ -1,7 +1,7 @@
 """Node pairs that a graph does not join, drawn afresh as often as one likes."""
 
-from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -14,6 +14,8 @@ SAMPLINGS = ("node", "edge", "any")
 
 MAP_BYTES = 2**28
 """Largest bit map of node pairs that is kept; it serves graphs of up to 46,000 nodes."""
+
+DRAWS_AT_ONCE = 2**15
 
 
 class Complement:
@@ -28,9 +30,15 @@ class Complement:
 
     def __init__(self, graph: Adjacency) -> None:
         self.graph = graph.symmetrised
-        self._plans: dict[tuple[str, int], _Plan] = {}
+        self._plans: dict[tuple[str, int, int], _Plan] = {}
 
-    def sample(self, sampling: str, samples: int, draw: torch.Generator | None = None) -> Pattern:
+    def sample(
+        self,
+        sampling: str,
+        samples: int,
+        draw: torch.Generator | None = None,
+        copies: int = 1,
+    ) -> Pattern:
         """A fresh set of absent pairs, each in both directions.
 
         Args:
@@ -39,15 +47,23 @@ class Complement:
                 included (the control).
             samples: S of the paper.
             draw: where randomness comes from; torch's global generator if absent.
+            copies: how many independent sets are drawn, as blocks on the diagonal.
         """
-        source = self._plan(sampling, samples).source
+        source, start, block = self._plan(sampling, samples, copies)
         n = self.graph.num_nodes
         rank = torch.randint(max(n - 1, 1), source.shape, generator=draw, device=source.device)
         partner = rank + (rank >= source)
         if sampling != "any":
-            joined = self._joined(sampling, samples, partner)
+            joined = self._joined(start, partner)
             partner[joined] = self._exact(source[joined], draw)
-        return Pattern.of(torch.cat([keys(source, partner), keys(partner, source)]), n, n)
+        row, col = source + block, partner + block
+        ends = torch.cat([keys(row, col), keys(col, row)])
+        return Pattern.of(ends, copies * n, copies * n)
+
+    def worthwhile_copies(self, sampling: str, samples: int) -> int:
+        """How many sets are better drawn together than one by one."""
+        draws = len(self._plan(sampling, samples, 1).source)
+        return min(max(DRAWS_AT_ONCE // max(draws, 1), 1), 32)
 
     def _exact(self, source: Tensor, draw: torch.Generator | None) -> Tensor:
         """A uniform non-neighbour of each source."""
@@ -69,11 +85,11 @@ class Complement:
         place -= looped.indptr.index_select(0, looped.rows)
         return ascending(keys(looped.rows, looped.indices)) - place
 
-    def _joined(self, sampling: str, samples: int, partner: Tensor) -> Tensor:
+    def _joined(self, start: Tensor, partner: Tensor) -> Tensor:
         """Which draws must be replaced: those of neighbours, or all where there is no map."""
         if self._map is None:
             return torch.ones_like(partner, dtype=torch.bool)
-        byte = self._map.index_select(0, self._plan(sampling, samples).start + (partner >> 3))
+        byte = self._map.index_select(0, start + (partner >> 3))
         return (byte >> (partner & 7).to(torch.uint8)) & 1 == 1
 
     @cached_property
@@ -92,12 +108,13 @@ class Complement:
     def _row_bytes(self) -> int:
         return -(-self.graph.num_nodes // 8)
 
-    def _plan(self, sampling: str, samples: int) -> "_Plan":
-        if (sampling, samples) not in self._plans:
-            self._plans[sampling, samples] = self._build_plan(sampling, samples)
-        return self._plans[sampling, samples]
+    def _plan(self, sampling: str, samples: int, copies: int) -> "_Plan":
+        key = (sampling, samples, copies)
+        if key not in self._plans:
+            self._plans[key] = self._build_plan(*key)
+        return self._plans[key]
 
-    def _build_plan(self, sampling: str, samples: int) -> "_Plan":
+    def _build_plan(self, sampling: str, samples: int, copies: int) -> "_Plan":
         one_of("sampling", sampling, SAMPLINGS)
         whole("samples", samples, 1)
         degree = self.graph.pattern.row_counts.long()
@@ -105,12 +122,15 @@ class Complement:
         # A node that is joined to all others has nobody to draw.
         taken = torch.zeros_like(degree) if sampling == "any" else degree
         source = torch.repeat_interleave(count.where(taken < self.graph.num_nodes - 1, 0))
-        return _Plan(source, source * self._row_bytes)
+        block = torch.arange(copies, device=source.device) * self.graph.num_nodes
+        block = block.repeat_interleave(len(source))
+        source = source.repeat(copies)
+        return _Plan(source, source * self._row_bytes, block)
 
 
-@dataclass(frozen=True, eq=False)
-class _Plan:
+class _Plan(NamedTuple):
     """One entry per draw."""
 
     source: Tensor  # [draws] who draws
     start: Tensor  # [draws] where the row of it begins in the bit map
+    block: Tensor  # [draws] where the block of it begins in the pattern

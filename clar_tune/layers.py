@@ -1,6 +1,7 @@
 """Graph convolutions as sparse products: each equals torch-geometric's layer of that name."""
 
 import math
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -10,6 +11,9 @@ from clar_tune.sparse import Csr
 
 Features = Csr | Tensor
 """Node features [N, F]: sparse before the first layer, dense after it."""
+
+NARROW = 16
+"""Below this many output columns a dense product is taken transposed."""
 
 
 class GcnLayer(nn.Module):
@@ -26,7 +30,7 @@ class GcnLayer(nn.Module):
     def forward(self, x: Features, graph: Adjacency) -> Tensor:
         """``x`` [N, in] -> [N, out]."""
         matrix = graph.derived(smoothing, self.weight.dtype)
-        return propagate_and_map(matrix, x, self.weight) + self.bias
+        return propagate_and_map(matrix, x, self.weight).add_(self.bias)
 
 
 class SageLayer(nn.Module):
@@ -44,7 +48,8 @@ class SageLayer(nn.Module):
     def forward(self, x: Features, graph: Adjacency) -> Tensor:
         """``x`` [N, in] -> [N, out]."""
         matrix = graph.derived(averaging, self.own.dtype)
-        return propagate_and_map(matrix, x, self.neighbours) + x @ self.own + self.bias
+        gathered = propagate_and_map(matrix, x, self.neighbours)
+        return gathered.add_(mapped(x, self.own)).add_(self.bias)
 
 
 class ChebLayer(nn.Module):
@@ -70,12 +75,12 @@ class ChebLayer(nn.Module):
     def forward(self, x: Features, graph: Adjacency) -> Tensor:
         """``x`` [N, in] -> [N, out]."""
         matrix = graph.derived(normalised, self.bias.dtype)  # minus L-hat
-        mapped = [x @ weight for weight in self.weights]  # each [N, out]
-        zero = torch.zeros_like(mapped[0])
+        terms = [mapped(x, weight) for weight in self.weights]  # each [N, out]
+        zero = torch.zeros_like(terms[0])
         current, later = zero, zero  # B_{k+1} and B_{k+2}
-        for own in reversed(mapped[1:]):
+        for own in reversed(terms[1:]):
             current, later = own - 2 * (matrix @ current) - later, current
-        result: Tensor = mapped[0] - matrix @ current - later + self.bias
+        result: Tensor = terms[0] - matrix @ current - later + self.bias
         return result
 
 
@@ -89,14 +94,42 @@ class LinearLayer(nn.Module):
 
     def forward(self, x: Features, graph: Adjacency) -> Tensor:
         """``x`` [N, in] -> [N, out]; ``graph`` is not looked at."""
-        return x @ self.weight + self.bias
+        return mapped(x, self.weight).add_(self.bias)
 
 
 def propagate_and_map(matrix: Csr, x: Features, weight: Tensor) -> Tensor:
     """``matrix @ x @ weight``, in the order that makes the sparse product narrow."""
     if isinstance(x, Tensor) and weight.shape[0] < weight.shape[1]:
-        return (matrix @ x) @ weight
-    return matrix @ (x @ weight)
+        return mapped(matrix @ x, weight)
+    return matrix @ mapped(x, weight)
+
+
+def mapped(x: Features, weight: Tensor) -> Tensor:
+    """``x @ weight``."""
+    if isinstance(x, Tensor) and x.device.type == "cpu" and weight.shape[1] < NARROW:
+        result: Tensor = _NarrowProduct.apply(x, weight)  # type: ignore[no-untyped-call]
+        return result
+    return x @ weight
+
+
+class _NarrowProduct(torch.autograd.Function):
+    """``x @ weight`` for few output columns, such as the classes.
+
+    BLAS is several times slower for a tall matrix with few columns than for the transposed
+    product, here and in the gradient of ``weight``.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, weight: Tensor) -> Tensor:
+        ctx.save_for_backward(x, weight)
+        return (weight.t() @ x.t()).t().contiguous()
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, Tensor | None]:
+        x, weight = ctx.saved_tensors
+        d_x = grad @ weight.t() if ctx.needs_input_grad[0] else None
+        return d_x, (grad.t() @ x).t().contiguous()
 
 
 def glorot(in_features: int, out_features: int) -> Tensor:

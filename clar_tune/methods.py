@@ -8,12 +8,12 @@ from typing import Any
 
 from torch import Tensor, nn
 
+from clar_tune.adjacency import Adjacency
 from clar_tune.backbones import BACKBONES
 from clar_tune.checks import number, positive
 from clar_tune.errors import ParameterError, UnknownName
 from clar_tune.records import Params, Value
-from clar_tune.regularizers import REGULARIZERS, Regularizer, Term
-from clar_tune.regularizers.base import clamped
+from clar_tune.regularizers import REGULARIZERS, Penalty, Regularizer
 from clar_tune.tensors import TensorGraph
 
 TRAINING: dict[str, Value] = {"lr": 0.01, "weight_decay": 5e-4}
@@ -49,6 +49,15 @@ class Method:
     def parameters(self) -> dict[str, Any]:
         """Every parameter it can be given, with its default."""
         return {**TRAINING, **_keywords(self._backbone()), **_keywords(self._regularizer())}
+
+    def checked(self, params: Params) -> dict[str, Value]:
+        """:meth:`complete`, with every value tried, so that a wrong one fails before any work."""
+        complete = self.complete(params)
+        self.build_regularizer(complete)
+        if self.backbone in BACKBONES:
+            make = self._backbone()
+            make(1, 1, **_only(complete, _keywords(make)))
+        return complete
 
     def complete(self, params: Params) -> dict[str, Value]:
         """All parameters: those given, and defaults for the rest."""
@@ -96,7 +105,7 @@ class Model(nn.Module):
         """Whether training and evaluation give the same logits."""
         return self.built_in and bool(self.network.deterministic)
 
-    def forward(self, graph: TensorGraph, adjacency: Any) -> Tensor:
+    def forward(self, graph: TensorGraph, adjacency: Adjacency) -> Tensor:
         """Logits [N, C] of all nodes on the given adjacency."""
         if self.built_in:
             logits: Tensor = self.network(graph.x, adjacency)
@@ -118,14 +127,14 @@ class Model(nn.Module):
 class _Foreign(Regularizer):
     """A user's own penalty: any module called as ``penalty(h, edge_index)``."""
 
-    def __init__(self, penalty: nn.Module) -> None:
+    def __init__(self, module: nn.Module) -> None:
         super().__init__()
-        self.penalty = penalty
+        self.module = module
 
-    def terms(self, h: Tensor, graph: Any, draw: Any = None) -> dict[str, Term]:
+    def penalty(self, h: Tensor, graph: Adjacency, draw: Any = None) -> Penalty:
         """The one term ``penalty``; it may be negative."""
-        value = self.penalty(h, graph.edge_index)
-        return {"penalty": clamped(value, 1.0, None)._replace(loss=value)}
+        value = self.module(h, graph.edge_index)
+        return Penalty(value, ("penalty",), value.detach().reshape(1), None)
 
 
 def _resolve(name: str, table: Mapping[str, type[nn.Module]]) -> type[nn.Module]:

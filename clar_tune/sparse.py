@@ -78,6 +78,19 @@ class Pattern:
         indices[indptr[1:].long() - 1] = numbers[:-1]
         return Pattern(indptr, indices, self.num_cols)
 
+    def blocks(self, count: int) -> list["Pattern"]:
+        """The patterns of ``count`` equal square blocks on the diagonal."""
+        size = self.num_cols // count
+        ends = self.indptr[::size].tolist()
+        return [
+            Pattern(
+                self.indptr[number * size : (number + 1) * size + 1] - start,
+                self.indices[start:end] - number * size,
+                size,
+            )
+            for number, (start, end) in enumerate(zip(ends, ends[1:], strict=False))
+        ]
+
     def filled(self, values: Tensor) -> Tensor:
         """The torch CSR tensor that has ``values`` at this pattern's entries."""
         return torch.sparse_csr_tensor(
@@ -127,8 +140,14 @@ class Csr:
         return self.tensor.to_dense()
 
     def __matmul__(self, dense: Tensor) -> Tensor:
-        product: Tensor = _Product.apply(dense, self)  # type: ignore[no-untyped-call]
-        return product
+        result: Tensor = _Product.apply(dense, self)  # type: ignore[no-untyped-call]
+        return result
+
+
+def product(matrix: Tensor, dense: Tensor) -> Tensor:
+    """``matrix @ dense`` for a torch CSR tensor, without the copies that the operator makes."""
+    result = dense.new_empty(matrix.shape[0], dense.shape[1])
+    return torch.addmm(result, matrix, dense, beta=0.0, out=result)
 
 
 def keys(rows: Tensor, cols: Tensor) -> Tensor:
@@ -156,9 +175,9 @@ class _Product(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, dense: Tensor, matrix: Csr) -> Tensor:
         ctx.matrix = matrix
-        return matrix.tensor @ dense
+        return product(matrix.tensor, dense)
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None]:
-        return ctx.matrix.transposed.tensor @ grad.contiguous(), None
+        return product(ctx.matrix.transposed.tensor, grad.contiguous()), None

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import torch
 from torch import Tensor
-from torch.nn.functional import cross_entropy
+from torch.nn import functional as F
 
 from clar_tune.adjacency import Adjacency
 from clar_tune.checks import one_of
@@ -16,7 +16,7 @@ from clar_tune.errors import Diverged, WrongShape
 from clar_tune.methods import Method, Model
 from clar_tune.metrics import score
 from clar_tune.records import SELECTIONS, TermRecord, TrainRecord, TrainSpec
-from clar_tune.regularizers import Regularizer
+from clar_tune.regularizers import Penalty, Regularizer
 from clar_tune.seeds import seed_for
 from clar_tune.splits import SearchNodes
 from clar_tune.tensors import TensorGraph
@@ -111,21 +111,21 @@ class _Round:
         self.train_labels = graph.labels[self.train_nodes]
         self.val_labels = graph.labels[self.val_nodes]
         self.parameters = list(model.parameters())
+        self.state = [tensor.detach() for tensor in model.state_dict().values()]  # shared memory
         self.optimizer = _adam(model, Method(spec.backbone, spec.regularizer), spec)
         # Without randomness in the model, the pass that evaluates one epoch is the pass that
         # trains the next: computed once.
         self.one_pass = model.deterministic and not regularizer.changes_epochs
         self.best = _Best()
-        self.limits: dict[str, float] = {}
         self.active: dict[str, int] = {}
 
     def run(self, report: Report | None) -> Fit:
         """Train to the end; keep the weights of the selected epoch."""
         logits = self._checked(self._training_pass())
         for epoch in range(1, self.spec.max_epochs + 1):
-            values = self._step(logits)
+            penalty = self._step(logits)
             logits = self._evaluation_pass()
-            self._judge(epoch, logits, values)
+            self._judge(epoch, logits.detach(), penalty)
             if report:
                 report(epoch, self.val_loss, self.best.score)
             waited = epoch - self.best.epoch
@@ -157,64 +157,65 @@ class _Round:
             )
         return logits
 
-    def _step(self, logits: Tensor) -> dict[str, Tensor]:
-        """One step of the optimiser; returns what it was made of."""
+    def _step(self, logits: Tensor) -> Penalty | None:
+        """One step of the optimiser."""
         loss = cross_entropy(logits.index_select(0, self.train_nodes), self.train_labels)
-        values = {"training loss": loss.detach()}
-        terms = self.regularizer.terms(logits, self.adjacency.symmetrised, self.draw)
-        for name, term in terms.items():
-            loss = loss + term.loss
-            values[f"penalty {name}"] = term.value
-            self.limits[name] = math.inf if term.limit is None else term.limit
+        penalty = self.regularizer.penalty(logits, self.adjacency.symmetrised, self.draw)
+        if penalty is not None:
+            loss = loss + penalty.loss
         for parameter in self.parameters:
             parameter.grad = None
         loss.backward()  # type: ignore[no-untyped-call]
         self.optimizer.step()
-        return values
+        self.loss = loss.detach()
+        return penalty
 
-    def _judge(self, epoch: int, logits: Tensor, values: dict[str, Tensor]) -> None:
+    def _judge(self, epoch: int, logits: Tensor, penalty: Penalty | None) -> None:
         """Compare this epoch with the best so far; refuse numbers that are none."""
-        with torch.no_grad():
-            val_logits = logits.detach().index_select(0, self.val_nodes)
-            values["validation loss"] = cross_entropy(val_logits, self.val_labels)
-            numbers = dict(zip(values, torch.stack(list(values.values())).tolist(), strict=True))
-        self._refuse_infinite(epoch, numbers)
-        self.val_loss = numbers["validation loss"]
-        self._count_active(numbers)
-        better = self.val_loss < self.best.loss
+        val_loss = cross_entropy(logits.index_select(0, self.val_nodes), self.val_labels)
+        losses = torch.stack([self.loss, val_loss])
+        terms = {}
+        if penalty is None:
+            numbers = losses.tolist()
+        else:
+            numbers = torch.cat([losses, penalty.values]).tolist()
+            terms = dict(zip(penalty.names, numbers[2:], strict=True))
+            self._count_active(terms, math.inf if penalty.limit is None else penalty.limit)
+        self._refuse_infinite(epoch, numbers, terms)
+        self.val_loss = numbers[1]
         by_score = self.spec.select == "accuracy"
-        if not by_score and not better:
+        if not by_score and self.val_loss >= self.best.loss:
             return
-        current = score(self.graph.metric, logits.detach(), self.graph.labels, self.val_nodes)
+        current = score(self.graph.metric, logits, self.graph.labels, self.val_nodes)
         if by_score and (current, -self.val_loss) <= (self.best.score, -self.best.loss):
             return
-        self._remember(epoch, current, numbers)
+        self._remember(epoch, current, terms)
 
-    def _remember(self, epoch: int, current: float, numbers: dict[str, float]) -> None:
-        live = [tensor.detach() for tensor in self.model.state_dict().values()]
-        weights = self.best.weights or [torch.empty_like(tensor) for tensor in live]
-        for kept, tensor in zip(weights, live, strict=True):
+    def _remember(self, epoch: int, current: float, terms: dict[str, float]) -> None:
+        weights = self.best.weights or [torch.empty_like(tensor) for tensor in self.state]
+        for kept, tensor in zip(weights, self.state, strict=True):
             kept.copy_(tensor)
-        terms = {name: numbers[f"penalty {name}"] for name in self.active}
         self.best = _Best(epoch, current, self.val_loss, weights, terms)
 
-    def _count_active(self, numbers: dict[str, float]) -> None:
-        for name, limit in self.limits.items():
-            active = 0 < numbers[f"penalty {name}"] <= limit
-            self.active[name] = self.active.get(name, 0) + active
+    def _count_active(self, terms: dict[str, float], limit: float) -> None:
+        for name, value in terms.items():
+            self.active[name] = self.active.get(name, 0) + (0 < value <= limit)
 
-    def _refuse_infinite(self, epoch: int, numbers: dict[str, float]) -> None:
-        for name, value in numbers.items():
-            if not math.isfinite(value):
-                raise Diverged(
-                    f"{name} became {value} in epoch {epoch} of {self.spec.backbone}"
-                    f"+{self.spec.regularizer} on {self.spec.graph}. Lower the learning rate or "
-                    "the penalty's weights."
-                )
+    def _refuse_infinite(self, epoch: int, numbers: list[float], terms: dict[str, float]) -> None:
+        if all(map(math.isfinite, numbers)):
+            return
+        names = ["training loss", "validation loss", *(f"penalty {name}" for name in terms)]
+        name, value = next(
+            pair for pair in zip(names, numbers, strict=True) if not math.isfinite(pair[1])
+        )
+        raise Diverged(
+            f"{name} became {value} in epoch {epoch} of {self.spec.backbone} with "
+            f"{self.spec.regularizer} on {self.spec.graph}. Lower the learning rate or the "
+            "penalty's weights."
+        )
 
     def _finish(self, epochs: int) -> Fit:
-        live = self.model.state_dict().values()
-        for tensor, kept in zip(live, self.best.weights, strict=True):
+        for tensor, kept in zip(self.state, self.best.weights, strict=True):
             tensor.copy_(kept)
         self.model.eval()
         with torch.no_grad():
@@ -236,6 +237,15 @@ class _Round:
             terms=terms,
         )
         return Fit(record, self.model, logits)
+
+
+def cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
+    """Mean cross-entropy of ``logits`` [n, C].
+
+    torch takes the softmax of many short rows several times slower than of few long columns,
+    so the nodes are handed over as the pixels of one image.
+    """
+    return F.cross_entropy(logits.t().contiguous().unsqueeze(0), labels.unsqueeze(0))
 
 
 def _adam(model: Model, method: Method, spec: TrainSpec) -> torch.optim.Adam:

@@ -11,7 +11,7 @@ from clar_tune.adjacency import Adjacency, smoothing
 from clar_tune.complement import Complement
 from clar_tune.errors import ClarTuneError
 from clar_tune.regularizers import CLAR, NL, REGULARIZERS, AdaGraph, DropEdge, MadReg, PReg
-from clar_tune.regularizers.energy import REDUCTIONS, Laplacian, energy_term
+from clar_tune.regularizers.energy import REDUCTIONS, Laplacian, energies
 from clar_tune.sparse import Pattern
 from clar_tune.tensors import TensorGraph
 
@@ -59,15 +59,16 @@ def test_energy_of_the_two_ends_of_a_path():
     """Edges 0-1 and 1-2, degrees 1 2 1: (1 + 1) / sqrt 2."""
     path = Adjacency.of(torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]]), 3)
     h = torch.tensor([[1.0], [0.0], [1.0]])
-    term = energy_term(h, Laplacian(path.pattern, torch.float32), "trace", 3.0, None)
-    assert term.value.item() == pytest.approx(math.sqrt(2))
-    assert term.loss.item() == pytest.approx(3 * math.sqrt(2))
+    laplacian = Laplacian.of(path.pattern, torch.float32)
+    loss, values = energies(h, [laplacian], [3.0], "trace", None)
+    assert values.tolist() == pytest.approx([math.sqrt(2)])
+    assert loss.item() == pytest.approx(3 * math.sqrt(2))
 
 
 @pytest.mark.parametrize("reduction", REDUCTIONS)
 def test_energy_equals_the_dense_formula_with_its_gradient(reduction, graph, logits):
-    laplacian = Laplacian(graph.pattern, torch.float64)
-    loss = energy_term(logits, laplacian, reduction, 0.7, None).loss
+    laplacian = Laplacian.of(graph.pattern, torch.float64)
+    loss, _ = energies(logits, [laplacian], [0.7], reduction, None)
     (mine,) = torch.autograd.grad(loss, logits)
     expected = 0.7 * dense_energy(logits, dense(graph.pattern), reduction)
     (theirs,) = torch.autograd.grad(expected, logits)
@@ -78,9 +79,8 @@ def test_energy_equals_the_dense_formula_with_its_gradient(reduction, graph, log
 def test_a_constant_signal_costs_nothing_even_when_it_is_large(graph):
     h = torch.full((NODES, 3), 1e4) + 1e-3 * torch.randn(NODES, 3)
     exact = dense_energy(h.double(), dense(graph.pattern), "trace").item()
-    laplacian = Laplacian(graph.pattern, torch.float32)
-    value = energy_term(h, laplacian, "trace", 1.0, None).value.item()
-    assert value == pytest.approx(exact, rel=0.05)
+    _, values = energies(h, [Laplacian.of(graph.pattern, torch.float32)], [1.0], "trace", None)
+    assert values.item() == pytest.approx(exact, rel=0.05)
 
 
 @pytest.mark.parametrize("sampling", ["node", "edge", "any"])
@@ -88,7 +88,7 @@ def test_a_constant_signal_costs_nothing_even_when_it_is_large(graph):
 @pytest.mark.parametrize("clamp", [1.0, 10.0, None])
 def test_clar_equals_its_equation(sampling, reduction, clamp, graph, logits):
     alpha, beta, samples = -0.4, 1.7, 2
-    penalty = CLAR(
+    clar = CLAR(
         alpha=alpha,
         beta=beta,
         samples=samples,
@@ -96,40 +96,69 @@ def test_clar_equals_its_equation(sampling, reduction, clamp, graph, logits):
         reduction=reduction,
         clamp=clamp,
     )
-    terms = penalty.terms(logits, graph, torch.Generator().manual_seed(4))
-    absent = Complement(graph).sample(sampling, samples, torch.Generator().manual_seed(4))
+    torch.manual_seed(4)
+    penalty = clar.penalty(logits, graph)
+    torch.manual_seed(4)
+    absent = Complement(graph).sample(sampling, samples)
     com = dense_energy(logits, dense(absent), reduction)
     ori = dense_energy(logits, dense(graph.pattern), reduction)
     expected = beta * com.clamp(0, clamp) + alpha * ori.clamp(0, clamp)
-    loss = terms["com"].loss + terms["ori"].loss
-    assert torch.allclose(loss, expected)
-    assert terms["com"].value.item() == pytest.approx(com.item())
-    assert terms["ori"].value.item() == pytest.approx(ori.item())
-    (mine,) = torch.autograd.grad(loss, logits)
+    assert torch.allclose(penalty.loss, expected)
+    assert penalty.names == ("com", "ori")
+    assert penalty.values.tolist() == pytest.approx([com.item(), ori.item()])
+    assert penalty.limit == clamp
+    (mine,) = torch.autograd.grad(penalty.loss, logits)
     (theirs,) = torch.autograd.grad(expected, logits)
     assert torch.allclose(mine, theirs)
 
 
 def test_a_clamped_term_has_no_gradient(graph, logits):
-    penalty = CLAR(alpha=1.0, beta=0.0, reduction="trace", clamp=1.0)
-    (term,) = penalty.terms(10 * logits, graph).values()
-    assert term.value > 1
-    assert term.loss == 1
-    assert torch.autograd.grad(term.loss, logits)[0].abs().sum() == 0
+    clar = CLAR(alpha=1.0, beta=0.0, reduction="trace", clamp=1.0)
+    penalty = clar.penalty(10 * logits, graph)
+    assert penalty.values.item() > 1
+    assert penalty.loss == 1
+    assert torch.autograd.grad(penalty.loss, logits)[0].abs().sum() == 0
+
+
+@pytest.mark.parametrize("sampling", ["node", "edge", "any"])
+def test_complements_drawn_together_are_complements_and_differ(sampling, graph, logits):
+    """A training draws for several epochs at once; each must be a set of its own."""
+    clar = CLAR(alpha=0.0, sampling=sampling, samples=2)
+    draw = torch.Generator().manual_seed(0)
+    present = dense(graph.pattern).bool()
+    seen = []
+    for _ in range(70):  # more than are drawn at once
+        laplacian = clar._fresh_complement(graph, torch.float64, draw)
+        pairs = dense(laplacian.pattern)
+        alone = Laplacian.of(laplacian.pattern, torch.float64)
+        assert torch.allclose(laplacian @ logits.detach(), alone @ logits.detach())
+        assert torch.equal(pairs, pairs.t()) and not pairs.diagonal().any()
+        assert sampling == "any" or not (pairs.bool() & present).any()
+        seen.append(tuple(pairs.flatten().tolist()))
+    assert len(set(seen)) > 60
+
+
+def test_another_graph_gets_a_complement_of_its_own(graph):
+    clar = CLAR(alpha=0.0, samples=20)
+    draw = torch.Generator().manual_seed(0)
+    clar.penalty(torch.randn(NODES, 2), graph, draw)
+    ends = torch.combinations(torch.arange(NODES)).t()
+    complete = Adjacency.of(ends, NODES).symmetrised
+    assert clar.penalty(torch.randn(NODES, 2), complete, draw).values.item() == 0
 
 
 def test_weights_of_zero_cost_nothing_and_draw_nothing(graph, logits):
     draw = torch.Generator().manual_seed(0)
     state = draw.get_state()
-    assert CLAR(alpha=0.0, beta=0.0).terms(logits, graph, draw) == {}
+    assert CLAR(alpha=0.0, beta=0.0).penalty(logits, graph, draw) is None
     assert torch.equal(draw.get_state(), state)
 
 
 def test_nl_is_clar_without_its_complement(graph, logits):
-    clar = CLAR(alpha=2.0, beta=0.0, clamp=None, reduction="trace").terms(logits, graph)
-    lasso = NL(alpha=2.0, clamp=None, reduction="trace").terms(logits, graph)
-    assert clar.keys() == lasso.keys() == {"ori"}
-    assert torch.equal(clar["ori"].loss, lasso["ori"].loss)
+    clar = CLAR(alpha=2.0, beta=0.0, clamp=None, reduction="trace").penalty(logits, graph)
+    lasso = NL(alpha=2.0, clamp=None, reduction="trace").penalty(logits, graph)
+    assert clar.names == lasso.names == ("ori",)
+    assert torch.equal(clar.loss, lasso.loss)
 
 
 # P-reg.
@@ -140,9 +169,10 @@ def test_preg_equals_its_dense_formula(graph, logits):
     squared = 0.3 * (smooth - logits).square().sum() / (2 * NODES)
     entropy = -0.3 * (logits.softmax(1) * smooth.softmax(1).log()).sum(1).mean()
     for form, expected in (("squared", squared), ("ce", entropy)):
-        term = PReg(weight=0.3, form=form).terms(logits, graph)["preg"]
-        assert torch.allclose(term.loss, expected)
-        (mine,) = torch.autograd.grad(term.loss, logits, retain_graph=True)
+        penalty = PReg(weight=0.3, form=form).penalty(logits, graph)
+        assert torch.allclose(penalty.loss, expected)
+        assert penalty.values.item() == pytest.approx(expected.item() / 0.3)
+        (mine,) = torch.autograd.grad(penalty.loss, logits, retain_graph=True)
         (theirs,) = torch.autograd.grad(expected, logits, retain_graph=True)
         assert torch.allclose(mine, theirs)
 
@@ -171,15 +201,15 @@ def dense_mad(h: Tensor, mask: Tensor) -> Tensor:
 def test_madreg_equals_its_dense_formula(near, remote, graph, logits):
     length = orders(graph)
     gap = dense_mad(logits, length >= remote) - dense_mad(logits, (length >= 1) & (length <= near))
-    penalty = MadReg(weight=0.6, clamp=None, near=near, remote=remote)
-    term = penalty.terms(logits, graph)["madgap"]
-    assert term.value.item() == pytest.approx(gap.item())
+    madreg = MadReg(weight=0.6, clamp=None, near=near, remote=remote)
+    penalty = madreg.penalty(logits, graph)
+    assert penalty.values.item() == pytest.approx(gap.item())
     expected = -0.6 * gap.clamp(min=0)
-    assert torch.allclose(term.loss, expected)
-    (mine,) = torch.autograd.grad(term.loss, logits)
+    assert torch.allclose(penalty.loss, expected)
+    (mine,) = torch.autograd.grad(penalty.loss, logits)
     (theirs,) = torch.autograd.grad(expected, logits)
     assert torch.allclose(mine, theirs)
-    facts = penalty.facts(graph)
+    facts = madreg.facts(graph)
     pairs = NODES * (NODES - 1)
     assert facts["remote_share"] == pytest.approx((length >= remote).sum().item() / pairs)
 
@@ -196,22 +226,24 @@ def test_sampled_partners_come_near_the_exact_mean(monkeypatch):
     torch.manual_seed(0)
     pairs = torch.randint(0, 300, (2, 600))
     h = torch.randn(300, 4) + torch.tensor([1.0, 0, 0, 0])
-    exact = MadReg(clamp=None).terms(h, Adjacency.of(pairs, 300).symmetrised)["madgap"].value
+
+    def gap() -> float:
+        return MadReg(clamp=None).penalty(h, Adjacency.of(pairs, 300).symmetrised).values.item()
+
+    exact = gap()
     monkeypatch.setattr(madreg_module, "PAIR_BUDGET", 300 * 32)
-    drawn = MadReg(clamp=None).terms(h, Adjacency.of(pairs, 300).symmetrised)["madgap"].value
-    again = MadReg(clamp=None).terms(h, Adjacency.of(pairs, 300).symmetrised)["madgap"].value
+    drawn = gap()
     assert drawn != exact
-    assert drawn == again
-    assert drawn.item() == pytest.approx(exact.item(), abs=0.03)
+    assert drawn == gap()
+    assert drawn == pytest.approx(exact, abs=0.03)
 
 
 def test_no_remote_pair_is_reported_and_inactive():
     triangle = Adjacency.of(torch.tensor([[0, 1, 2], [1, 2, 0]]), 3).symmetrised
-    penalty = MadReg()
-    assert penalty.facts(triangle)["remote_share"] == 0
-    term = penalty.terms(torch.randn(3, 2), triangle)["madgap"]
-    assert term.value <= 0
-    assert term.loss == 0
+    assert MadReg().facts(triangle)["remote_share"] == 0
+    penalty = MadReg().penalty(torch.randn(3, 2), triangle)
+    assert penalty.values.item() <= 0
+    assert penalty.loss == 0
 
 
 # DropEdge.

@@ -1,8 +1,196 @@
-"""``clar-tune train``."""
+"""``clar-tune train``: one training without Ray."""
+
+from __future__ import annotations
+
+import json
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from clar_tune.errors import ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from clar_tune.records import TrainRecord, TrainSpec, Value
+    from clar_tune.training import Report
+
 
 @click.command()
-def train() -> None:
-    """Train once."""
+@click.option("--graph", "graph_name", required=True, help="Graph; `clar-tune graphs` lists them.")
+@click.option("--method", "method_name", required=True, help="`gcn`, `gcn+clar`, `sage+clar` …")
+@click.option(
+    "--set", "settings", multiple=True, metavar="KEY=VALUE", help="Parameter; repeatable."
+)
+@click.option("--protocol", default="balanced-60-20-20", show_default=True, help="How to split.")
+@click.option(
+    "--preprocessing",
+    type=click.Choice(["undirected", "released"]),
+    default="undirected",
+    show_default=True,
+    help="`released` keeps the directions of edges.",
+)
+@click.option("--seed", default=0, show_default=True, help="Seed of the split and the weights.")
+@click.option("--index", default=0, show_default=True, help="Number of the split and the weights.")
+@click.option(
+    "--select",
+    type=click.Choice(["loss", "accuracy"]),
+    default="loss",
+    show_default=True,
+    help="How the epoch is selected.",
+)
+@click.option("--max-epochs", default=1000, show_default=True, type=click.IntRange(1))
+@click.option("--patience", default=100, show_default=True, type=click.IntRange(1))
+@click.option("--warmup", default=50, show_default=True, type=click.IntRange(0))
+@click.option("--threads", default=1, show_default=True, type=click.IntRange(1))
+@click.option("--data", type=click.Path(path_type=Path), help="Folder with raw graphs.")
+@click.option("--test", is_flag=True, help="Also score the test nodes; do not choose by it.")
+@click.option("--json", "as_json", is_flag=True, help="Print the record as JSON.")
+def train(
+    graph_name: str,
+    method_name: str,
+    settings: tuple[str, ...],
+    preprocessing: str,
+    data: Path | None,
+    seed: int,
+    index: int,
+    test: bool,
+    as_json: bool,
+    **rules: Any,
+) -> None:
+    """Train one configuration once and show what came of it.
+
+    \b
+    Examples:
+      clar-tune train --graph csbm-heterophily --method gcn+clar
+      clar-tune train --graph cora --method gcn+clar --set beta=2 --set dropout=0.5 --test
+    """  # noqa: D301
+    from clar_tune.confirm import test_score
+    from clar_tune.datasets import load
+    from clar_tune.devices import best_device
+    from clar_tune.methods import Method
+    from clar_tune.records import TrainSpec
+    from clar_tune.splits import check_protocol, pair, search_nodes
+    from clar_tune.tensors import TensorGraph
+    from clar_tune.training import train as fit_model
+
+    method = Method.parse(method_name)
+    params = method.checked(parsed(settings))
+    check_protocol(graph_name, rules["protocol"])
+    graph = load(graph_name, preprocessing, data)
+    split_seed, init_seed = pair(graph.name, rules["protocol"], seed, index, "repeat")
+    spec = TrainSpec(
+        graph=graph.name,
+        graph_hash=graph.hash,
+        backbone=method.backbone,
+        regularizer=method.regularizer,
+        split_seed=split_seed,
+        init_seed=init_seed,
+        params=params,
+        **rules,
+    )
+    nodes = search_nodes(graph, spec.protocol, split_seed)
+    with _progress(f"{method.name} on {graph.name}", spec.max_epochs) as report:
+        fit = fit_model(spec, TensorGraph.of(graph, best_device()), nodes, report)
+    tested = test_score(fit, spec, graph) if test else None
+    if as_json:
+        click.echo(json.dumps(_as_dict(spec, fit.record, tested), indent=2))
+    else:
+        _print(spec, fit.record, tested)
+
+
+def parsed(settings: tuple[str, ...]) -> dict[str, Value]:
+    """``key=value`` pairs; values are read as YAML, so ``clamp=null`` and ``alpha=1e-3`` work."""
+    import yaml
+
+    params: dict[str, Value] = {}
+    for setting in settings:
+        key, equals, text = setting.partition("=")
+        if not equals or not key:
+            raise ParameterError(f"--set {setting}: write it as key=value.")
+        try:
+            value = yaml.safe_load(text)
+        except yaml.YAMLError as error:
+            raise ParameterError(f"--set {setting}: the value cannot be read.") from error
+        if isinstance(value, str):
+            value = _number(value)
+        if not (value is None or isinstance(value, bool | int | float | str)):
+            raise ParameterError(f"--set {setting}: a single value is needed, got {value!r}.")
+        params[key] = value
+    return params
+
+
+def _number(text: str) -> float | str:
+    """YAML takes ``1e-3`` for text; people mean a number."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+@contextmanager
+def _progress(title: str, epochs: int) -> Iterator[Report]:
+    """A bar on stderr; nothing but a line at the end where there is no terminal."""
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+    )
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("val loss {task.fields[loss]:.4f}  best {task.fields[best]:.4f}"),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task(title, total=epochs, loss=float("nan"), best=float("nan"))
+
+        def report(epoch: int, loss: float, best: float) -> None:
+            bar.update(task, completed=epoch, loss=loss, best=best)
+
+        yield report
+
+
+def _as_dict(spec: TrainSpec, record: TrainRecord, tested: float | None) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    result = {**asdict(spec), **asdict(record), "penalty_active": record.penalty_active}
+    return result if tested is None else {**result, "test_score": tested}
+
+
+def _print(spec: TrainSpec, record: TrainRecord, tested: float | None) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    rows = [
+        ("graph", f"{spec.graph}, {spec.protocol}"),
+        ("nodes", f"{record.train_nodes} training, {record.val_nodes} validation"),
+        (f"validation {record.metric}", f"{record.val_score:.4f}"),
+        ("validation loss", f"{record.val_loss:.4f}"),
+        ("selected epoch", f"{record.best_epoch} of {record.epochs}, by {spec.select}"),
+        ("seconds", f"{record.seconds:.2f}"),
+    ]
+    if tested is not None:
+        rows.insert(3, (f"test {record.metric}", f"{tested:.4f}"))
+    rows += [
+        (f"penalty {name}", f"{term.value:.4g}, with a gradient in {term.active:.0%} of epochs")
+        for name, term in record.terms.items()
+    ]
+    rows += [(name.replace("_", " "), f"{value:.4%}") for name, value in record.facts.items()]
+    for row in rows:
+        table.add_row(*row)
+    console = Console()
+    console.print(table)
+    if record.penalty_active == 0:
+        console.print(
+            "The penalty never had a gradient: this is the plain backbone. "
+            "Try another reduction, clamp or smaller weights."
+        )

@@ -1,7 +1,7 @@
 """The regularizers, each usable in any training loop."""
 
 from clar_tune.regularizers.adagraph import AdaGraph
-from clar_tune.regularizers.base import Regularizer, Term
+from clar_tune.regularizers.base import Penalty, Regularizer
 from clar_tune.regularizers.clar import CLAR, NL
 from clar_tune.regularizers.dropedge import DropEdge
 from clar_tune.regularizers.madreg import MadReg
@@ -25,6 +25,6 @@ __all__ = [
     "DropEdge",
     "MadReg",
     "PReg",
+    "Penalty",
     "Regularizer",
-    "Term",
 ]

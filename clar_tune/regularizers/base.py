@@ -9,15 +9,16 @@ from clar_tune.adjacency import Adjacency
 from clar_tune.checks import positive
 
 
-class Term(NamedTuple):
-    """One term of a penalty."""
+class Penalty(NamedTuple):
+    """What a regularizer adds to the loss, and of what terms it is made."""
 
     loss: Tensor
-    """What is added to the loss: weighted and clamped."""
-    value: Tensor
-    """The reduced value before the clamp and the weight, detached."""
+    """The scalar that is added: every term clamped, weighted, summed."""
+    names: tuple[str, ...]
+    values: Tensor
+    """Each term's reduced value before clamp and weight, detached, [terms]."""
     limit: float | None
-    """The clamp: above it, and at zero, the term has no gradient."""
+    """The clamp: above it, and at zero, a term has no gradient."""
 
 
 class Regularizer(nn.Module):
@@ -35,17 +36,17 @@ class Regularizer(nn.Module):
 
     _known: tuple[Tensor, int, Adjacency] | None = None
 
-    def terms(
+    def penalty(
         self, h: Tensor, graph: Adjacency, draw: torch.Generator | None = None
-    ) -> dict[str, Term]:
-        """The terms of the penalty by name.
+    ) -> Penalty | None:
+        """The penalty, if there is one.
 
         Args:
             h: logits of all nodes in training mode, [N, C].
             graph: the undirected graph.
             draw: where randomness comes from; torch's global generator if absent.
         """
-        return {}
+        return None
 
     def epoch_graph(self, graph: Adjacency, draw: torch.Generator) -> Adjacency:
         """The graph on which one epoch trains."""
@@ -65,8 +66,8 @@ class Regularizer(nn.Module):
         The graph is prepared once and kept as long as the same ``edge_index`` comes.
         """
         wide = h.float() if h.dtype in (torch.float16, torch.bfloat16) else h
-        losses = [term.loss for term in self.terms(wide, self._graph(edge_index, len(h))).values()]
-        return torch.stack(losses).sum() if losses else wide.new_zeros(())
+        penalty = self.penalty(wide, self._graph(edge_index, len(h)))
+        return wide.new_zeros(()) if penalty is None else penalty.loss
 
     def _graph(self, edge_index: Tensor, num_nodes: int) -> Adjacency:
         if self._known is not None:
@@ -78,9 +79,10 @@ class Regularizer(nn.Module):
         return graph
 
 
-def clamped(value: Tensor, weight: float, clamp: float | None) -> Term:
+def one_term(name: str, value: Tensor, weight: float, clamp: float | None) -> Penalty:
     """``weight * clamp(value, 0, c)``: reduced first, then clamped, then weighted."""
-    return Term(weight * value.clamp(min=0.0, max=clamp), value.detach(), clamp)
+    limited = value.clamp(min=0.0, max=clamp)
+    return Penalty(weight * limited, (name,), value.detach().reshape(1), clamp)
 
 
 def checked_clamp(value: float | None) -> float | None:

@@ -6,8 +6,8 @@ from torch import Tensor
 from clar_tune.adjacency import Adjacency
 from clar_tune.checks import number, one_of, whole
 from clar_tune.complement import SAMPLINGS, Complement
-from clar_tune.regularizers.base import Regularizer, Term, checked_clamp
-from clar_tune.regularizers.energy import REDUCTIONS, Laplacian, energy_term, laplacian_of
+from clar_tune.regularizers.base import Penalty, Regularizer, checked_clamp
+from clar_tune.regularizers.energy import REDUCTIONS, Laplacian, energies, laplacian_of
 
 
 class CLAR(Regularizer):
@@ -26,7 +26,7 @@ class CLAR(Regularizer):
         samples: S, draws per node or per end of an edge.
         sampling: ``node``, ``edge``, or ``any`` (the control: from all pairs, edges included).
         clamp: c, above which a term has no gradient; ``None`` for no limit.
-        reduction: r, see :func:`~clar_tune.regularizers.energy.energy_term`.
+        reduction: r, see :func:`~clar_tune.regularizers.energy.energies`.
     """
 
     def __init__(
@@ -45,21 +45,45 @@ class CLAR(Regularizer):
         self.sampling = one_of("sampling", sampling, SAMPLINGS)
         self.clamp = checked_clamp(clamp)
         self.reduction = one_of("reduction", reduction, REDUCTIONS)
+        self._stock: list[Laplacian] = []
+        self._stock_of: tuple[Adjacency, torch.Generator, torch.dtype] | None = None
 
-    def terms(
+    def penalty(
         self, h: Tensor, graph: Adjacency, draw: torch.Generator | None = None
-    ) -> dict[str, Term]:
+    ) -> Penalty | None:
         """The terms ``com`` and ``ori``, each only if its weight is not zero."""
-        terms = {}
+        names, laplacians, weights = [], [], []
         if self.beta:
-            absent = graph.derived(Complement).sample(self.sampling, self.samples, draw)
-            terms["com"] = self._term(h, Laplacian(absent, h.dtype), self.beta)
+            names.append("com")
+            laplacians.append(self._fresh_complement(graph, h.dtype, draw))
+            weights.append(self.beta)
         if self.alpha:
-            terms["ori"] = self._term(h, graph.derived(laplacian_of, h.dtype), self.alpha)
-        return terms
+            names.append("ori")
+            laplacians.append(graph.derived(laplacian_of, h.dtype))
+            weights.append(self.alpha)
+        if not names:
+            return None
+        loss, values = energies(h, laplacians, weights, self.reduction, self.clamp)
+        return Penalty(loss, tuple(names), values, self.clamp)
 
-    def _term(self, h: Tensor, laplacian: Laplacian, weight: float) -> Term:
-        return energy_term(h, laplacian, self.reduction, weight, self.clamp)
+    def _fresh_complement(
+        self, graph: Adjacency, dtype: torch.dtype, draw: torch.Generator | None
+    ) -> Laplacian:
+        """The next of some complements that were drawn together.
+
+        Drawing for one epoch of a small graph costs little but the calls themselves, so a
+        training draws for several at once. Torch's global generator is drawn from once per
+        call, so that seeding it always has its effect.
+        """
+        complement = graph.derived(Complement)
+        if draw is None:
+            return Laplacian.of(complement.sample(self.sampling, self.samples), dtype)
+        if self._stock_of != (graph, draw, dtype) or not self._stock:
+            copies = complement.worthwhile_copies(self.sampling, self.samples)
+            pattern = complement.sample(self.sampling, self.samples, draw, copies)
+            self._stock = Laplacian.of(pattern, dtype).blocks(copies)
+            self._stock_of = (graph, draw, dtype)
+        return self._stock.pop()
 
 
 class NL(CLAR):
@@ -68,7 +92,7 @@ class NL(CLAR):
     Args:
         alpha: weight of the graph's term.
         clamp: c, above which the term has no gradient; ``None`` for no limit.
-        reduction: r, see :func:`~clar_tune.regularizers.energy.energy_term`.
+        reduction: r, see :func:`~clar_tune.regularizers.energy.energies`.
     """
 
     def __init__(

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from clar_tune.adjacency import Adjacency
 from clar_tune.checks import number, whole
-from clar_tune.regularizers.base import Regularizer, Term, checked_clamp, clamped
+from clar_tune.regularizers.base import Penalty, Regularizer, checked_clamp, one_term
 from clar_tune.seeds import seed_for
 from clar_tune.sparse import Csr, Pattern
 
@@ -49,16 +49,16 @@ class MadReg(Regularizer):
         self.near = whole("near", near, 1)
         self.remote = whole("remote", remote, near + 1)
 
-    def terms(
+    def penalty(
         self, h: Tensor, graph: Adjacency, draw: torch.Generator | None = None
-    ) -> dict[str, Term]:
+    ) -> Penalty | None:
         """The one term ``madgap``, if its weight is not zero; it enters the loss negatively."""
         if not self.weight:
-            return {}
+            return None
         near, remote = graph.derived(_partners, self.near, self.remote, h.dtype)
         unit = torch.nn.functional.normalize(h, dim=1)
         gap = _mean_distance(unit, remote) - _mean_distance(unit, near)
-        return {"madgap": clamped(gap, -self.weight, self.clamp)}
+        return one_term("madgap", gap, -self.weight, self.clamp)
 
     def facts(self, graph: Adjacency) -> dict[str, float]:
         """Which share of all ordered node pairs is near, and which remote."""

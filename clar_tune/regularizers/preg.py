@@ -5,7 +5,7 @@ from torch import Tensor
 
 from clar_tune.adjacency import Adjacency, smoothing
 from clar_tune.checks import number, one_of
-from clar_tune.regularizers.base import Regularizer, Term, clamped
+from clar_tune.regularizers.base import Penalty, Regularizer, one_term
 
 FORMS = ("squared", "ce")
 
@@ -28,15 +28,15 @@ class PReg(Regularizer):
         super().__init__()
         self.weight, self.form = number("weight", weight), one_of("form", form, FORMS)
 
-    def terms(
+    def penalty(
         self, h: Tensor, graph: Adjacency, draw: torch.Generator | None = None
-    ) -> dict[str, Term]:
+    ) -> Penalty | None:
         """The one term ``preg``, if its weight is not zero."""
         if not self.weight:
-            return {}
+            return None
         smoothed = graph.derived(smoothing, h.dtype) @ h
         if self.form == "squared":
             value = (smoothed - h).square().sum() / (2 * len(h))
         else:
             value = -(h.softmax(1) * smoothed.log_softmax(1)).sum() / len(h)
-        return {"preg": clamped(value, self.weight, None)}
+        return one_term("preg", value, self.weight, None)

@@ -1,0 +1,17 @@
+"""Scores on test nodes: the only place where they are looked at."""
+
+import torch
+
+from clar_tune.graph import Graph
+from clar_tune.metrics import score
+from clar_tune.records import TrainSpec
+from clar_tune.splits import test_nodes
+from clar_tune.training import Fit
+
+
+def test_score(fit: Fit, spec: TrainSpec, graph: Graph) -> float:
+    """The test score of a finished training, at the epoch that validation selected."""
+    nodes = test_nodes(graph, spec.protocol, spec.split_seed, spec.outer_test)
+    labels = torch.tensor(graph.labels, device=fit.logits.device)
+    chosen = torch.tensor(nodes, device=fit.logits.device)
+    return score(graph.metric, fit.logits, labels, chosen)

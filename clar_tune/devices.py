@@ -1,0 +1,17 @@
+"""Where a training runs, and what share of it it may use."""
+
+import torch
+
+
+def best_device() -> torch.device:
+    """The GPU that this process may use, or the CPU.
+
+    torch decides, not environment variables: a scheduler's logical GPUs need not exist.
+    """
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+
+def limit_memory(device: torch.device, fraction: float) -> None:
+    """Keep this process to a fraction of a GPU's memory; a CPU has no such limit."""
+    if device.type == "cuda":
+        torch.cuda.set_per_process_memory_fraction(fraction, device)
