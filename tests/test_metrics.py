@@ -1,0 +1,28 @@
+import math
+
+import pytest
+import torch
+
+from clar_tune.metrics import accuracy, roc_auc, score
+
+
+def test_accuracy_counts_the_largest_logit():
+    logits = torch.tensor([[2.0, 1.0], [0.0, 1.0], [3.0, 0.0], [0.0, 9.0]])
+    assert accuracy(logits, torch.tensor([0, 1, 1, 1])) == 0.75
+
+
+def test_roc_auc_is_the_share_of_pairs_in_order():
+    """Scores 1 3 2 2 with labels 0 1 0 1: of four pairs three in order, one tie."""
+    logits = torch.tensor([[0.0, 1.0], [0.0, 3.0], [0.0, 2.0], [0.0, 2.0]])
+    assert roc_auc(logits, torch.tensor([0, 1, 0, 1])) == pytest.approx(3.5 / 4)
+
+
+def test_roc_auc_needs_both_classes():
+    assert math.isnan(roc_auc(torch.randn(3, 2), torch.zeros(3, dtype=torch.long)))
+
+
+def test_score_looks_at_the_given_nodes_only():
+    logits = torch.tensor([[1.0, 0.0], [1.0, 0.0], [1.0, 0.0]])
+    labels = torch.tensor([0, 1, 1])
+    assert score("accuracy", logits, labels, torch.tensor([0])) == 1
+    assert score("accuracy", logits, labels, torch.tensor([0, 1])) == 0.5

@@ -1,0 +1,61 @@
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clar_tune.records import TermRecord, TrainRecord, TrainSpec
+
+SPEC = TrainSpec(
+    graph="cora",
+    graph_hash="abc",
+    backbone="gcn",
+    regularizer="clar",
+    protocol="planetoid",
+    split_seed=0,
+    init_seed=1,
+    params={"alpha": 1.0, "beta": 2.0},
+)
+VALUES = st.one_of(st.floats(allow_nan=False), st.integers(), st.text(), st.none(), st.booleans())
+
+
+def test_the_key_is_the_same_on_every_machine():
+    assert SPEC.key == "c50362c1e0b94535"
+
+
+@given(st.dictionaries(st.text(), VALUES, max_size=5))
+def test_the_order_of_parameters_does_not_matter(params):
+    turned = dict(reversed(list(params.items())))
+    assert replace(SPEC, params=params).key == replace(SPEC, params=turned).key
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"graph": "citeseer"},
+        {"graph_hash": "abd"},
+        {"backbone": "gat"},
+        {"regularizer": "nl"},
+        {"protocol": "random-60-20-20"},
+        {"split_seed": 1},
+        {"init_seed": 2},
+        {"params": {"alpha": 1.0, "beta": 2.1}},
+        {"condition": "layers=8"},
+        {"outer_test": 0.2},
+        {"max_epochs": 10},
+        {"patience": 10},
+        {"warmup": 10},
+        {"select": "accuracy"},
+        {"optimizer": "sgd"},
+        {"threads": 2},
+    ],
+)
+def test_everything_that_decides_a_number_changes_the_key(change):
+    assert replace(SPEC, **change).key != SPEC.key
+
+
+def test_penalty_active_is_the_larger_of_its_terms():
+    record = TrainRecord("k", "accuracy", 0.5, 1.0, 10, 3, 0.1, 6, 2)
+    assert record.penalty_active is None
+    terms = {"com": TermRecord(3.0, 0.25), "ori": TermRecord(0.5, 1.0)}
+    assert replace(record, terms=terms).penalty_active == 1.0
