@@ -24,8 +24,8 @@ class Adjacency:
     def of(edge_index: Tensor, num_nodes: int) -> "Adjacency":
         """The graph with these (source, target) edges; doubles merge, self-loops go."""
         source, target = edge_index[:, edge_index[0] != edge_index[1]].long()
-        pattern = Pattern.of(keys(target, source), num_nodes, num_nodes)
-        mirrored = Pattern.of(keys(source, target), num_nodes, num_nodes)
+        pattern = Pattern.of(target, source, num_nodes, num_nodes)
+        mirrored = Pattern.of(source, target, num_nodes, num_nodes)
         return Adjacency(pattern, symmetric=pattern.equals(mirrored))
 
     @property

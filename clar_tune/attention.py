@@ -37,13 +37,21 @@ class GatLayer(nn.Module):
     def forward(self, x: Features, graph: Adjacency) -> Tensor:
         """``x`` [N, in] -> [N, heads * out]."""
         z = mapped(x, self.weight)  # [N, heads * out]
+        attention = torch.cat([_block_diagonal(self.source), _block_diagonal(self.target)], dim=1)
+        scores = mapped(z, attention).t().contiguous()  # [2 * heads, N]
+        score_source, score_target = scores.chunk(2)
         z = z.view(len(z), self.heads, -1).transpose(0, 1).contiguous()
-        score_source = torch.einsum("hnc,hc->hn", z, self.source)
-        score_target = torch.einsum("hnc,hc->hn", z, self.target)
         rate = self.attention_dropout if self.training else 0.0
         pattern = graph.derived(per_head, self.heads)
         summed: Tensor = _Attend.apply(z, score_source, score_target, pattern, rate)  # type: ignore[no-untyped-call]
         return summed.transpose(0, 1).flatten(1) + self.bias
+
+
+def _block_diagonal(vectors: Tensor) -> Tensor:
+    """One column per head that holds the head's vector in its place: [heads * out, heads]."""
+    heads = len(vectors)
+    identity = torch.eye(heads, dtype=vectors.dtype, device=vectors.device)
+    return (vectors.unsqueeze(2) * identity.unsqueeze(1)).view(-1, heads)
 
 
 class _Attend(torch.autograd.Function):

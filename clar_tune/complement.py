@@ -16,6 +16,7 @@ MAP_BYTES = 2**28
 """Largest bit map of node pairs that is kept; it serves graphs of up to 46,000 nodes."""
 
 DRAWS_AT_ONCE = 2**15
+"""How many draws a training of a small graph makes together, for several epochs."""
 
 
 class Complement:
@@ -51,14 +52,16 @@ class Complement:
         """
         source, start, block = self._plan(sampling, samples, copies)
         n = self.graph.num_nodes
-        rank = torch.randint(max(n - 1, 1), source.shape, generator=draw, device=source.device)
-        partner = rank + (rank >= source)
+        partner = torch.randint(
+            max(n - 1, 1), source.shape, generator=draw, device=source.device, dtype=source.dtype
+        )
+        partner += partner >= source  # anybody but oneself
         if sampling != "any":
             joined = self._joined(start, partner)
-            partner[joined] = self._exact(source[joined], draw)
-        row, col = source + block, partner + block
-        ends = torch.cat([keys(row, col), keys(col, row)])
-        return Pattern.of(ends, copies * n, copies * n)
+            partner[joined] = self._exact(source.index_select(0, joined), draw)
+        if copies > 1:
+            source, partner = source + block, partner + block
+        return Pattern.symmetric(source, partner, copies * n)
 
     def worthwhile_copies(self, sampling: str, samples: int) -> int:
         """How many sets are better drawn together than one by one."""
@@ -72,9 +75,8 @@ class Complement:
         uniform = torch.rand(
             len(source), dtype=torch.float64, generator=draw, device=source.device
         )
-        rank = (uniform * choices).long()
-        below = torch.searchsorted(self._shifted, keys(source, rank), right=True)
-        # A row of A + I starts as many entries after that of A as there are rows before it.
+        rank = (uniform * choices).int()
+        below = torch.searchsorted(self._shifted, keys(source, rank), right=True, out_int32=True)
         return rank + below - self.graph.looped.indptr.index_select(0, source)
 
     @cached_property
@@ -86,11 +88,12 @@ class Complement:
         return ascending(keys(looped.rows, looped.indices)) - place
 
     def _joined(self, start: Tensor, partner: Tensor) -> Tensor:
-        """Which draws must be replaced: those of neighbours, or all where there is no map."""
+        """Numbers of the draws to be replaced: those of neighbours, or all without a map."""
         if self._map is None:
-            return torch.ones_like(partner, dtype=torch.bool)
+            return torch.arange(len(partner), device=partner.device)
         byte = self._map.index_select(0, start + (partner >> 3))
-        return (byte >> (partner & 7).to(torch.uint8)) & 1 == 1
+        byte >>= (partner & 7).to(torch.uint8)
+        return byte.bitwise_and_(1).nonzero().squeeze(1)
 
     @cached_property
     def _map(self) -> Tensor | None:
@@ -121,9 +124,9 @@ class Complement:
         count = degree * samples if sampling == "edge" else torch.full_like(degree, samples)
         # A node that is joined to all others has nobody to draw.
         taken = torch.zeros_like(degree) if sampling == "any" else degree
-        source = torch.repeat_interleave(count.where(taken < self.graph.num_nodes - 1, 0))
-        block = torch.arange(copies, device=source.device) * self.graph.num_nodes
-        block = block.repeat_interleave(len(source))
+        source = torch.repeat_interleave(count.where(taken < self.graph.num_nodes - 1, 0)).int()
+        block = torch.arange(copies, device=source.device, dtype=torch.int32)
+        block = (block * self.graph.num_nodes).repeat_interleave(len(source))
         source = source.repeat(copies)
         return _Plan(source, source * self._row_bytes, block)
 

@@ -27,11 +27,25 @@ class Pattern:
     num_cols: int
 
     @staticmethod
-    def of(keys: Tensor, num_rows: int, num_cols: int) -> "Pattern":
-        """The pattern with entries at :func:`keys`, doubles merged, sorted by row and column."""
-        entries = torch.unique_consecutive(ascending(keys)).view(torch.int32).view(-1, 2)
-        indptr = _starts(torch.bincount(entries[:, 1], minlength=num_rows))
-        return Pattern(indptr, entries[:, 0].contiguous(), num_cols)
+    def of(rows: Tensor, cols: Tensor, num_rows: int, num_cols: int) -> "Pattern":
+        """The pattern with these entries, doubles merged, sorted by row and column."""
+        bits = _bits(rows, max(num_rows, num_cols))
+        return Pattern._of_packed(_packed(rows, cols, bits), bits, num_rows, num_cols)
+
+    @staticmethod
+    def symmetric(rows: Tensor, cols: Tensor, size: int) -> "Pattern":
+        """The square pattern with these entries and their mirror images, sorted, each once."""
+        bits = _bits(rows, size)
+        both = torch.cat([_packed(rows, cols, bits), _packed(cols, rows, bits)])
+        return Pattern._of_packed(both, bits, size, size)
+
+    @staticmethod
+    def _of_packed(packed: Tensor, bits: int, num_rows: int, num_cols: int) -> "Pattern":
+        distinct = torch.unique_consecutive(ascending(packed))
+        rows, cols = distinct >> bits, distinct.int()
+        if bits == 16:  # the sign bit is a bit like any other
+            rows, cols = rows.bitwise_and_(0xFFFF), cols.bitwise_and_(0xFFFF)
+        return Pattern(_starts(torch.bincount(rows, minlength=num_rows)), cols, num_cols)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -155,11 +169,26 @@ def keys(rows: Tensor, cols: Tensor) -> Tensor:
     return (rows.long() << 32) + cols
 
 
-def ascending(values: Tensor) -> Tensor:
-    """Sorted values; on a CPU by numpy, whose vectorised sort takes a third of the time."""
-    if values.device.type == "cpu":
-        return torch.from_numpy(np.sort(values.numpy()))
-    return values.sort()[0]
+def ascending(packed: Tensor) -> Tensor:
+    """Packed entries in order; on a CPU by numpy, whose vectorised sort is much faster."""
+    if packed.device.type != "cpu":
+        return packed.sort()[0]
+    array = packed.numpy()
+    if packed.dtype == torch.int32:
+        return torch.from_numpy(np.sort(array.view(np.uint32)).view(np.int32))
+    return torch.from_numpy(np.sort(array))
+
+
+def _bits(rows: Tensor, size: int) -> int:
+    """How many bits of a packed entry hold its column: keys of half the size sort faster."""
+    return 16 if size <= 2**16 and rows.device.type == "cpu" else 32
+
+
+def _packed(rows: Tensor, cols: Tensor, bits: int) -> Tensor:
+    """One number per entry, ascending with row, then column."""
+    if bits == 16:
+        return (rows.int() << 16) | cols.int()
+    return keys(rows, cols)
 
 
 def _starts(counts: Tensor) -> Tensor:

@@ -21,6 +21,9 @@ from clar_tune.seeds import seed_for
 from clar_tune.splits import SearchNodes
 from clar_tune.tensors import TensorGraph
 
+IGNORED = -100
+"""The label that torch's losses pass over."""
+
 Report = Callable[[int, float, float], None]
 """Called after every epoch with its number, its validation loss and the best score so far."""
 
@@ -108,8 +111,8 @@ class _Round:
         self.model, self.regularizer, self.draw = model, regularizer, draw
         self.train_nodes = torch.tensor(nodes.train, device=graph.device)
         self.val_nodes = torch.tensor(nodes.val, device=graph.device)
-        self.train_labels = graph.labels[self.train_nodes]
-        self.val_labels = graph.labels[self.val_nodes]
+        self.train_labels = only(self.train_nodes, graph.labels)
+        self.val_labels = only(self.val_nodes, graph.labels)
         self.parameters = list(model.parameters())
         self.state = [tensor.detach() for tensor in model.state_dict().values()]  # shared memory
         self.optimizer = _adam(model, Method(spec.backbone, spec.regularizer), spec)
@@ -122,10 +125,11 @@ class _Round:
     def run(self, report: Report | None) -> Fit:
         """Train to the end; keep the weights of the selected epoch."""
         logits = self._checked(self._training_pass())
+        log_p = log_probabilities(logits)
         for epoch in range(1, self.spec.max_epochs + 1):
-            penalty = self._step(logits)
-            logits = self._evaluation_pass()
-            self._judge(epoch, logits.detach(), penalty)
+            penalty = self._step(logits, log_p)
+            logits, log_p = self._evaluation_pass()
+            self._judge(epoch, logits.detach(), log_p.detach(), penalty)
             if report:
                 report(epoch, self.val_loss, self.best.score)
             waited = epoch - self.best.epoch
@@ -133,6 +137,7 @@ class _Round:
                 break
             if not self.one_pass:
                 logits = self._training_pass()
+                log_p = log_probabilities(logits)
         return self._finish(epoch)
 
     def _training_pass(self) -> Tensor:
@@ -141,11 +146,11 @@ class _Round:
         logits: Tensor = self.model(self.graph, adjacency)
         return logits
 
-    def _evaluation_pass(self) -> Tensor:
+    def _evaluation_pass(self) -> tuple[Tensor, Tensor]:
         self.model.eval()
         with torch.set_grad_enabled(self.one_pass):
             logits: Tensor = self.model(self.graph, self.adjacency)
-        return logits
+            return logits, log_probabilities(logits)
 
     def _checked(self, logits: Tensor) -> Tensor:
         wanted = (len(self.graph.labels), self.graph.num_classes)
@@ -157,9 +162,9 @@ class _Round:
             )
         return logits
 
-    def _step(self, logits: Tensor) -> Penalty | None:
+    def _step(self, logits: Tensor, log_p: Tensor) -> Penalty | None:
         """One step of the optimiser."""
-        loss = cross_entropy(logits.index_select(0, self.train_nodes), self.train_labels)
+        loss = F.nll_loss(log_p, self.train_labels)
         penalty = self.regularizer.penalty(logits, self.adjacency.symmetrised, self.draw)
         if penalty is not None:
             loss = loss + penalty.loss
@@ -170,10 +175,9 @@ class _Round:
         self.loss = loss.detach()
         return penalty
 
-    def _judge(self, epoch: int, logits: Tensor, penalty: Penalty | None) -> None:
+    def _judge(self, epoch: int, logits: Tensor, log_p: Tensor, penalty: Penalty | None) -> None:
         """Compare this epoch with the best so far; refuse numbers that are none."""
-        val_loss = cross_entropy(logits.index_select(0, self.val_nodes), self.val_labels)
-        losses = torch.stack([self.loss, val_loss])
+        losses = torch.stack([self.loss, F.nll_loss(log_p, self.val_labels)])
         terms = {}
         if penalty is None:
             numbers = losses.tolist()
@@ -239,13 +243,19 @@ class _Round:
         return Fit(record, self.model, logits)
 
 
-def cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
-    """Mean cross-entropy of ``logits`` [n, C].
+def log_probabilities(logits: Tensor) -> Tensor:
+    """The log-softmax of ``logits`` [N, C] as one image of N pixels, [1, C, N].
 
-    torch takes the softmax of many short rows several times slower than of few long columns,
-    so the nodes are handed over as the pixels of one image.
+    torch takes the softmax of many short rows several times slower than of few long columns.
     """
-    return F.cross_entropy(logits.t().contiguous().unsqueeze(0), labels.unsqueeze(0))
+    return F.log_softmax(logits.t().contiguous().unsqueeze(0), dim=1)
+
+
+def only(nodes: Tensor, labels: Tensor) -> Tensor:
+    """The labels of some nodes as an image, [1, N]; the loss passes over all others."""
+    chosen = torch.full_like(labels, IGNORED)
+    chosen[nodes] = labels[nodes]
+    return chosen.unsqueeze(0)
 
 
 def _adam(model: Model, method: Method, spec: TrainSpec) -> torch.optim.Adam:

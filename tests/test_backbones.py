@@ -9,7 +9,7 @@ from clar_tune.attention import GatLayer
 from clar_tune.backbones import BACKBONES, Gpr
 from clar_tune.errors import ParameterError
 from clar_tune.layers import ChebLayer, GcnLayer, SageLayer
-from clar_tune.sparse import Csr, Pattern, keys
+from clar_tune.sparse import Csr, Pattern
 from clar_tune.tensors import TensorGraph
 
 NODES, IN, OUT = 40, 9, 4
@@ -93,7 +93,7 @@ def test_same_weights_same_output_and_gradients_as_torch_geometric(name, sparse,
 
 def as_csr(dense: torch.Tensor) -> Csr:
     rows, cols = dense.nonzero().t()
-    return Csr(Pattern.of(keys(rows, cols), *dense.shape), dense[rows, cols])
+    return Csr(Pattern.of(rows, cols, *dense.shape), dense[rows, cols])
 
 
 def test_attention_gradients_are_right_in_double_precision(edges):

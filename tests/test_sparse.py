@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from clar_tune.sparse import Csr, Pattern, keys
+from clar_tune.sparse import Csr, Pattern
 
 
 @pytest.fixture
@@ -11,7 +11,7 @@ def entries() -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def test_a_pattern_merges_doubles_and_sorts(entries):
-    pattern = Pattern.of(keys(*entries), 3, 4)
+    pattern = Pattern.of(*entries, 3, 4)
     assert pattern.indptr.tolist() == [0, 2, 2, 4]
     assert pattern.indices.tolist() == [1, 3, 0, 1]
     assert pattern.rows.tolist() == [0, 0, 2, 2]
@@ -20,11 +20,21 @@ def test_a_pattern_merges_doubles_and_sorts(entries):
 
 def test_a_pattern_without_entries_has_empty_rows():
     nothing = torch.empty(0, dtype=torch.long)
-    assert Pattern.of(keys(nothing, nothing), 2, 2).indptr.tolist() == [0, 0, 0]
+    assert Pattern.of(nothing, nothing, 2, 2).indptr.tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize("size", [2**16, 2**16 + 1, 200_000])
+def test_large_numbers_of_rows_keep_their_order(size):
+    """Rows of up to 16 bit are sorted by shorter keys, and the highest bit is no sign."""
+    rows = torch.tensor([size - 1, 40_000, 1, 40_000, size - 1])
+    cols = torch.tensor([0, size - 1, 3, 2, 0])
+    pattern = Pattern.of(rows, cols, size, size)
+    assert pattern.rows.tolist() == [1, 40_000, 40_000, size - 1]
+    assert pattern.indices.tolist() == [3, 2, size - 1, 0]
 
 
 def test_transposition_tells_where_each_entry_came_from(entries):
-    pattern = Pattern.of(keys(*entries), 3, 4)
+    pattern = Pattern.of(*entries, 3, 4)
     values = torch.tensor([1.0, 2.0, 3.0, 4.0])
     transposed, order = pattern.transposition
     assert torch.equal(
@@ -33,14 +43,14 @@ def test_transposition_tells_where_each_entry_came_from(entries):
 
 
 def test_select_keeps_the_chosen_entries(entries):
-    pattern = Pattern.of(keys(*entries), 3, 4)
+    pattern = Pattern.of(*entries, 3, 4)
     kept = pattern.select(torch.tensor([False, True, True, False]))
     assert kept.indptr.tolist() == [0, 1, 1, 2]
     assert kept.indices.tolist() == [3, 0]
 
 
 def test_with_diagonal_adds_one_entry_to_each_row():
-    pattern = Pattern.of(keys(torch.tensor([0, 2]), torch.tensor([2, 1])), 3, 3)
+    pattern = Pattern.of(torch.tensor([0, 2]), torch.tensor([2, 1]), 3, 3)
     dense = pattern.with_diagonal().filled(torch.ones(5)).to_dense()
     assert dense.tolist() == [[1, 0, 1], [0, 1, 0], [0, 1, 1]]
 
@@ -51,7 +61,7 @@ def test_product_and_gradient_equal_the_dense_ones(symmetric):
     dense = torch.rand(5, 5) * (torch.rand(5, 5) < 0.4)
     dense = dense + dense.t() if symmetric else dense
     rows, cols = dense.nonzero().t()
-    matrix = Csr(Pattern.of(keys(rows, cols), 5, 5), dense[rows, cols], symmetric=symmetric)
+    matrix = Csr(Pattern.of(rows, cols, 5, 5), dense[rows, cols], symmetric=symmetric)
     x = torch.randn(5, 3, requires_grad=True)
     y = x.detach().clone().requires_grad_()
     weight = torch.randn(5, 3)
@@ -65,7 +75,7 @@ def test_dropout_drops_stored_values_and_keeps_the_mean():
     torch.manual_seed(0)
     ones = torch.ones(20_000)
     numbers = torch.arange(20_000)
-    matrix = Csr(Pattern.of(keys(numbers, numbers), 20_000, 20_000), ones)
+    matrix = Csr(Pattern.of(numbers, numbers, 20_000, 20_000), ones)
     dropped = matrix.dropout(0.5).values
     assert set(dropped.tolist()) == {0.0, 2.0}
     assert dropped.mean().item() == pytest.approx(1.0, abs=0.03)

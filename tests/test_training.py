@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 from torch import nn
+from torch.nn.functional import cross_entropy
 
 from clar_tune import splits
 from clar_tune.backbones import BACKBONES
@@ -18,7 +19,7 @@ from clar_tune.records import TrainSpec
 from clar_tune.regularizers import REGULARIZERS
 from clar_tune.splits import SearchNodes
 from clar_tune.tensors import TensorGraph
-from clar_tune.training import cross_entropy, train
+from clar_tune.training import train
 
 
 @pytest.fixture(scope="module")

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -30,8 +31,9 @@ class Laplacian:
     def of(pattern: Pattern, dtype: torch.dtype) -> "Laplacian":
         """The Laplacian of a symmetric pattern."""
         ones = torch.ones(len(pattern.indices), dtype=dtype, device=pattern.indices.device)
-        scale = inverse_root(pattern.row_counts, dtype).unsqueeze(1)
-        return Laplacian(pattern, ones, scale, scale * (pattern.filled(ones) @ scale))
+        scale = inverse_root(pattern.row_counts, dtype)
+        diagonal = scale * torch.mv(pattern.filled(ones), scale)
+        return Laplacian(pattern, ones, scale.unsqueeze(1), diagonal.unsqueeze(1))
 
     def blocks(self, count: int) -> list["Laplacian"]:
         """The Laplacians of ``count`` equal blocks on the diagonal."""
@@ -56,9 +58,25 @@ class Laplacian:
         return rows, cols, scale[rows] * scale[cols]
 
 
+class StoredLaplacian(Laplacian):
+    """A Laplacian that is used often enough to store its entries."""
+
+    @cached_property
+    def matrix(self) -> Tensor:
+        """All entries, the diagonal included."""
+        pattern, scale = self.pattern.with_diagonal(), self.scale.squeeze(1)
+        values = -scale[pattern.rows] * scale[pattern.indices]
+        on_diagonal = pattern.rows == pattern.indices
+        values[on_diagonal] = self.diagonal.squeeze(1)
+        return pattern.filled(values)
+
+    def __matmul__(self, h: Tensor) -> Tensor:
+        return product(self.matrix, h)
+
+
 def laplacian_of(graph: Adjacency, dtype: torch.dtype) -> Laplacian:
     """The Laplacian of an undirected graph."""
-    return Laplacian.of(graph.pattern, dtype)
+    return StoredLaplacian(**vars(Laplacian.of(graph.pattern, dtype)))
 
 
 def energies(
@@ -115,20 +133,26 @@ class _Traces(torch.autograd.Function):
         # which would drown the energy of a nearly constant signal.
         centred = h - h.mean(dim=0)
         products = [laplacian @ centred for laplacian in laplacians]
-        flat = centred.flatten()
-        values = scale * torch.stack([flat.dot(each.flatten()) for each in products])
-        limited = values.clamp(min=0.0, max=clamp)
-        factors = values.new_tensor(weights)
-        ctx.save_for_backward(2 * scale * factors * (values == limited), *products)
-        ctx.mark_non_differentiable(values)
-        return factors.dot(limited), values
+        flat = centred.view(-1)
+        traces = torch.stack([flat.dot(each.view(-1)) for each in products]).tolist()
+        # What is left is arithmetic on one or two numbers, which tensors only slow down.
+        values = [scale * trace for trace in traces]
+        limited = [
+            max(value, 0.0) if clamp is None else min(max(value, 0.0), clamp) for value in values
+        ]
+        terms = list(zip(weights, values, limited, strict=True))
+        ctx.factors = [2 * scale * weight * (value == limit) for weight, value, limit in terms]
+        ctx.save_for_backward(*products)
+        loss = sum(weight * limit for weight, _, limit in terms)
+        measured = h.new_tensor(values)
+        ctx.mark_non_differentiable(measured)
+        return h.new_tensor(loss), measured
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, grad: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
-        factors, first, *others = ctx.saved_tensors
-        factors = grad * factors
-        total = factors[0] * first
-        for factor, other in zip(factors[1:], others, strict=True):
-            total.addcmul_(factor, other)
-        return total, None, None, None, None
+        first, *others = ctx.saved_tensors
+        total = first * ctx.factors[0]
+        for factor, other in zip(ctx.factors[1:], others, strict=True):
+            total.add_(other, alpha=factor)
+        return total.mul_(grad), None, None, None, None
