@@ -15,7 +15,7 @@ SAMPLINGS = ("node", "edge", "any")
 MAP_BYTES = 2**28
 """Largest bit map of node pairs that is kept; it serves graphs of up to 46,000 nodes."""
 
-DRAWS_AT_ONCE = 2**15
+DRAWS_AT_ONCE = 2**16
 """How many draws a training of a small graph makes together, for several epochs."""
 
 

@@ -1,5 +1,8 @@
 """The training loop on generated and real graphs."""
 
+import os
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -255,6 +258,27 @@ def test_chameleon_with_a_clamped_trace_reports_that_nothing_happened(data_folde
     spec = spec_of(graph, "gcn+clar", params, max_epochs=60)
     record = train(spec, TensorGraph.of(graph), nodes_of(graph, spec)).record
     assert record.penalty_active < 0.05
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sampling", ["node", "edge"])
+def test_physics_trains_in_less_than_two_gigabytes(sampling, data_folder):
+    code = (
+        "import re, sys; from clar_tune.cli import main\n"
+        "main(sys.argv[1:], standalone_mode=False)\n"
+        "peak = re.search(r'VmHWM:\\s*(\\d+) kB', open('/proc/self/status').read())\n"
+        "print(peak[1], file=sys.stderr)"
+    )
+    command = ["train", "--graph", "physics", "--method", "gcn+clar", "--max-epochs", "5"]
+    done = subprocess.run(
+        [sys.executable, "-c", code, *command, "--set", f"sampling={sampling}"],
+        env={**os.environ, "CLAR_TUNE_DATA": str(data_folder)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    kilobytes = int(done.stderr.split()[-1])
+    assert 100_000 < kilobytes < 2_000_000
 
 
 def test_unbalanced_graphs_are_scored_by_roc_auc(data_folder):
