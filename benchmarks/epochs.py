@@ -36,8 +36,8 @@ CASES: dict[str, tuple[str, dict[str, object]]] = {
     "sage": ("none", {}),
     "gat": ("none", {}),
 }
-ROUNDS = 3
-SECONDS = 2.0
+ROUNDS = 5
+SECONDS = 1.0
 """How long each side trains in each round, and at least three epochs."""
 
 
@@ -98,22 +98,35 @@ def theirs(graph: Graph, case: str, dropout: float, clock: Clock) -> None:
 
 
 def epoch_times(graph: Graph, dropout: float) -> dict[str, dict[str, float]]:
-    """Milliseconds per epoch of both sides of every case, the median of rounds in turn."""
+    """Milliseconds per epoch of both sides of every case, and ratios within each round.
+
+    All cases take turns, and a ratio is the median of the ratios of single rounds, so that a
+    machine that is slow for a while is slow for both sides.
+    """
     tensors = TensorGraph.of(graph)
-    times: dict[str, dict[str, list[float]]] = {case: {"ours": [], "theirs": []} for case in CASES}
-    for _ in range(ROUNDS):
-        for case, sides in times.items():
-            mine = Clock()
-            ours(graph, tensors, case, dropout, mine)
-            other = Clock()
-            theirs(graph, case, dropout, other)
-            # Means, because some epochs draw for others; the first prepares what is kept.
-            sides["ours"].append(mean(mine.times[1:]))
-            sides["theirs"].append(mean(other.times[1:]))
+    rounds = [
+        {case: _one_round(graph, tensors, case, dropout) for case in CASES} for _ in range(ROUNDS)
+    ]
     return {
-        case: {side: 1000 * median(values) for side, values in sides.items()}
-        for case, sides in times.items()
+        case: {
+            "ours": median(turn[case][0] for turn in rounds),
+            "theirs": median(turn[case][1] for turn in rounds),
+            "ratio": median(turn[case][1] / turn[case][0] for turn in rounds),
+            "x_gcn": median(turn[case][0] / turn["gcn"][0] for turn in rounds),
+        }
+        for case in CASES
     }
+
+
+def _one_round(
+    graph: Graph, tensors: TensorGraph, case: str, dropout: float
+) -> tuple[float, float]:
+    mine = Clock()
+    ours(graph, tensors, case, dropout, mine)
+    other = Clock()
+    theirs(graph, case, dropout, other)
+    # Means, because some epochs draw for others; the first prepares what is kept.
+    return 1000 * mean(mine.times[1:]), 1000 * mean(other.times[1:])
 
 
 def _peak(side: str, name: str, case: str, dropout: float, answer: "Answer") -> None:
@@ -195,7 +208,7 @@ def measure(name: str, dropout: float, memory: bool) -> list[dict[str, object]]:
             for side in ("ours", "theirs"):
                 row[f"{side}_mb"] = peak_memory(side, name, case, dropout)
         rows.append(row)
-        print(_line(row, rows[0]), flush=True)
+        print(_line(row), flush=True)
     rates = sampler_rates(graph)
     rows.append({"graph": name, "case": "sampler", **rates})
     print(
@@ -206,10 +219,9 @@ def measure(name: str, dropout: float, memory: bool) -> list[dict[str, object]]:
     return rows
 
 
-def _line(row: dict[str, object], plain: dict[str, object]) -> str:
-    mine, other = float(str(row["ours"])), float(str(row["theirs"]))
-    text = f"{row['graph']:<11}{row['case']:<15}{mine:>9.2f}{other:>9.1f}{other / mine:>9.1f}x"
-    text += f"{mine / float(str(plain['ours'])):>9.2f}"
+def _line(row: dict[str, object]) -> str:
+    text = f"{row['graph']:<11}{row['case']:<15}{row['ours']:>9.2f}{row['theirs']:>9.1f}"
+    text += f"{row['ratio']:>9.1f}x{row['x_gcn']:>9.2f}"
     if "ours_mb" in row:
         text += f"{row['ours_mb']:>9.0f}{row['theirs_mb']:>9.0f}"
     return text

@@ -147,7 +147,8 @@ class _Round:
         return logits
 
     def _evaluation_pass(self) -> tuple[Tensor, Tensor]:
-        self.model.eval()
+        if not self.one_pass:
+            self.model.eval()
         with torch.set_grad_enabled(self.one_pass):
             logits: Tensor = self.model(self.graph, self.adjacency)
             return logits, log_probabilities(logits)
