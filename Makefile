@@ -1,7 +1,7 @@
 # Everything runs from a fresh machine with Python 3.11+ and make: set-up is a prerequisite.
 PYTHON ?= python3
 VENV   ?= .venv
-GRAPH  ?= csbm-heterophily
+GRAPH  ?= csbm-homophily
 METHOD ?= gcn+clar
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
