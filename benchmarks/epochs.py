@@ -14,6 +14,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from statistics import mean, median
+from typing import Any
 
 import click
 
@@ -129,7 +130,7 @@ def _one_round(
     return 1000 * mean(mine.times[1:]), 1000 * mean(other.times[1:])
 
 
-def _peak(side: str, name: str, case: str, dropout: float, answer: "Answer") -> None:
+def _peak(side: str, name: str, case: str, dropout: float, answer: Any) -> None:
     graph = load(name)
     Path("/proc/self/clear_refs").write_text("5")  # from here on the peak counts anew
     before = _memory("VmRSS")
@@ -154,11 +155,11 @@ def _memory(field: str) -> float:
 def peak_memory(side: str, name: str, case: str, dropout: float) -> float:
     """Megabytes by which training one side raises the peak resident size of its process."""
     context = multiprocessing.get_context("spawn")
-    answer: Answer = context.SimpleQueue()
+    answer = context.SimpleQueue()
     child = context.Process(target=_peak, args=(side, name, case, dropout, answer))
     child.start()
     child.join()
-    return answer.get()
+    return float(answer.get())
 
 
 def sampler_rates(graph: Graph) -> dict[str, float]:
@@ -225,9 +226,6 @@ def _line(row: dict[str, object]) -> str:
     if "ours_mb" in row:
         text += f"{row['ours_mb']:>9.0f}{row['theirs_mb']:>9.0f}"
     return text
-
-
-Answer = "multiprocessing.SimpleQueue[float]"
 
 
 @click.command()

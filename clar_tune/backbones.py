@@ -14,6 +14,7 @@ from clar_tune.layers import ChebLayer, Features, GcnLayer, LinearLayer, SageLay
 from clar_tune.sparse import Csr
 
 MAX_LAYERS = 64
+MAX_HIDDEN = 2**16
 
 
 class Backbone(nn.Module):
@@ -43,7 +44,7 @@ class Backbone(nn.Module):
         dropout: float = 0.0,
     ) -> None:
         super().__init__()
-        whole("hidden", hidden, 1)
+        whole("hidden", hidden, 1, MAX_HIDDEN)
         whole("layers", layers, 1, MAX_LAYERS)
         self.dropout = fraction("dropout", dropout, below_one=True)
         self.activation: Callable[[Tensor], Tensor] = F.relu_
@@ -108,7 +109,7 @@ class Gat(Backbone):
     def __init__(
         self, *sizes: int, heads: int = 8, attention_dropout: float = 0.0, **architecture: Any
     ) -> None:
-        self.heads = whole("heads", heads, 1)
+        self.heads = whole("heads", heads, 1, MAX_LAYERS)
         self.attention_dropout = fraction("attention_dropout", attention_dropout, below_one=True)
         super().__init__(*sizes, **architecture)
         self.activation = F.elu_
@@ -147,7 +148,7 @@ class Gpr(Mlp):
     def __init__(self, *sizes: int, K: int = 2, restart: float = 0.1, **architecture: Any) -> None:
         super().__init__(*sizes, **architecture)
         self.K = whole("K", K, 0)
-        powers = (1 - fraction("restart", restart)) ** torch.arange(K + 1)
+        powers = (1.0 - fraction("restart", restart)) ** torch.arange(K + 1)
         self.gamma = nn.Parameter(torch.cat([restart * powers[:-1], powers[-1:]]))
 
     def forward(self, x: Features, graph: Adjacency) -> Tensor:

@@ -45,6 +45,13 @@ def positive(name: str, value: float) -> float:
     return value
 
 
+def not_negative(name: str, value: float) -> float:
+    """The value, if it is a number from zero on."""
+    if not _is_number(value) or value < 0:
+        raise ParameterError(f"{name}: a number from 0 on is needed, got {value!r}.")
+    return value
+
+
 def _is_number(value: object) -> bool:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False

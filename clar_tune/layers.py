@@ -43,7 +43,7 @@ class SageLayer(nn.Module):
         super().__init__()
         self.neighbours = nn.Parameter(uniform(in_features, out_features))
         self.own = nn.Parameter(uniform(in_features, out_features))
-        self.bias = nn.Parameter(uniform(in_features, out_features)[0])
+        self.bias = nn.Parameter(uniform(in_features, out_features)[0].clone())
 
     def forward(self, x: Features, graph: Adjacency) -> Tensor:
         """``x`` [N, in] -> [N, out]."""
@@ -90,7 +90,7 @@ class LinearLayer(nn.Module):
     def __init__(self, in_features: int, out_features: int) -> None:
         super().__init__()
         self.weight = nn.Parameter(uniform(in_features, out_features))
-        self.bias = nn.Parameter(uniform(in_features, out_features)[0])
+        self.bias = nn.Parameter(uniform(in_features, out_features)[0].clone())
 
     def forward(self, x: Features, graph: Adjacency) -> Tensor:
         """``x`` [N, in] -> [N, out]; ``graph`` is not looked at."""

@@ -2,6 +2,7 @@
 
 import importlib
 import inspect
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +11,7 @@ from torch import Tensor, nn
 
 from clar_tune.adjacency import Adjacency
 from clar_tune.backbones import BACKBONES
-from clar_tune.checks import number, positive
+from clar_tune.checks import not_negative, positive
 from clar_tune.errors import ParameterError, UnknownName
 from clar_tune.records import Params, Value
 from clar_tune.regularizers import REGULARIZERS, Penalty, Regularizer
@@ -48,7 +49,8 @@ class Method:
 
     def parameters(self) -> dict[str, Any]:
         """Every parameter it can be given, with its default."""
-        return {**TRAINING, **_keywords(self._backbone()), **_keywords(self._regularizer())}
+        backbone = _keywords(self._backbone(), sizes=2)
+        return {**TRAINING, **backbone, **_keywords(self._regularizer())}
 
     def checked(self, params: Params) -> dict[str, Value]:
         """:meth:`complete`, with every value tried, so that a wrong one fails before any work."""
@@ -56,7 +58,7 @@ class Method:
         self.build_regularizer(complete)
         if self.backbone in BACKBONES:
             make = self._backbone()
-            make(1, 1, **_only(complete, _keywords(make)))
+            make(1, 1, **_only(complete, _keywords(make, sizes=2)))
         return complete
 
     def complete(self, params: Params) -> dict[str, Value]:
@@ -65,14 +67,22 @@ class Method:
         for name in params:
             if name not in known:
                 raise UnknownName(f"parameter of {self.name}", name, known)
-        positive("lr", params.get("lr", TRAINING["lr"]))  # type: ignore[arg-type]
-        number("weight_decay", params.get("weight_decay", TRAINING["weight_decay"]))  # type: ignore[arg-type]
-        return {**known, **params}
+        complete = {
+            name: _as_default(params.get(name, known[name]), known[name]) for name in known
+        }
+        for name, value in complete.items():
+            if value is inspect.Parameter.empty:
+                raise ParameterError(
+                    f"{name}: {self.name} needs a value, and there is no default."
+                )
+        positive("lr", complete["lr"])
+        not_negative("weight_decay", complete["weight_decay"])
+        return complete
 
     def build_model(self, graph: TensorGraph, params: Params) -> "Model":
         """A fresh model for a graph, on the CPU; torch's global generator draws its weights."""
         make = self._backbone()
-        given = _only(params, _keywords(make))
+        given = _only(params, _keywords(make, sizes=2))
         network = make(graph.x.shape[1], graph.num_classes, **given)
         return Model(network, built_in=self.backbone in BACKBONES)
 
@@ -127,6 +137,8 @@ class Model(nn.Module):
 class _Foreign(Regularizer):
     """A user's own penalty: any module called as ``penalty(h, edge_index)``."""
 
+    has_penalty = True
+
     def __init__(self, module: nn.Module) -> None:
         super().__init__()
         self.module = module
@@ -134,7 +146,8 @@ class _Foreign(Regularizer):
     def penalty(self, h: Tensor, graph: Adjacency, draw: Any = None) -> Penalty:
         """The one term ``penalty``; it may be negative."""
         value = self.module(h, graph.edge_index)
-        return Penalty(value, ("penalty",), value.detach().reshape(1), None)
+        anything = (-math.inf, math.inf)
+        return Penalty(value, ("penalty",), value.detach().reshape(1), anything)
 
 
 def _resolve(name: str, table: Mapping[str, type[nn.Module]]) -> type[nn.Module]:
@@ -153,14 +166,23 @@ def _resolve(name: str, table: Mapping[str, type[nn.Module]]) -> type[nn.Module]
     return found
 
 
-def _keywords(kind: type[nn.Module]) -> dict[str, Any]:
-    """The parameters that a class takes by keyword, bases included, with their defaults."""
+def _as_default(value: Any, default: Any) -> Any:
+    """``1`` for a parameter that is ``1.0`` by default: equal settings must look equal."""
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    return float(value) if whole and isinstance(default, float) else value
+
+
+def _keywords(kind: type[nn.Module], sizes: int = 0) -> dict[str, Any]:
+    """The parameters that a class takes by keyword, bases included, with their defaults.
+
+    The first ``sizes`` are the widths of input and output, which the graph decides.
+    """
     found: dict[str, Any] = {}
     for base in kind.__mro__:
         if base is nn.Module or "__init__" not in base.__dict__:
             continue
         signature = inspect.signature(base)
-        for parameter in signature.parameters.values():
+        for parameter in list(signature.parameters.values())[_positional(signature, sizes) :]:
             optional = parameter.default is not parameter.empty
             if optional or parameter.kind is parameter.KEYWORD_ONLY:
                 found.setdefault(parameter.name, parameter.default)
@@ -169,6 +191,11 @@ def _keywords(kind: type[nn.Module]) -> dict[str, Any]:
         if inspect.Parameter.VAR_KEYWORD not in kinds:
             break
     return found
+
+
+def _positional(signature: inspect.Signature, sizes: int) -> int:
+    kinds = [parameter.kind for parameter in signature.parameters.values()][:sizes]
+    return sum(kind is inspect.Parameter.POSITIONAL_OR_KEYWORD for kind in kinds)
 
 
 def _only(params: Params, names: Mapping[str, Any]) -> dict[str, Value]:

@@ -13,6 +13,7 @@ Value = float | int | str | bool | None
 Params = Mapping[str, Value]
 
 SELECTIONS = ("loss", "accuracy")
+OPTIMIZERS = ("adam",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,10 @@ class TrainSpec:
 
     @property
     def key(self) -> str:
-        """Name shared by equal specifications, on every machine and in every run."""
+        """Name shared by equal specifications, on every machine and in every run.
+
+        ``params`` count as they stand: ``Method.complete`` gives equal settings one form.
+        """
         content = {**asdict(self), "numbers": NUMBERS_VERSION}
         canonical = json.dumps(content, sort_keys=True)
         return hashlib.sha256(canonical.encode()).hexdigest()[:16]
@@ -67,12 +71,9 @@ class TrainRecord:
     seconds: float
     train_nodes: int
     val_nodes: int
+    penalty_active: float | None = None
+    """Largest fraction of epochs in which a term had a gradient; none without a penalty."""
     round: int = 1
     """Which round of retraining is kept; ``epochs`` and ``seconds`` count all of them."""
     terms: Mapping[str, TermRecord] = field(default_factory=dict)
     facts: Mapping[str, float] = field(default_factory=dict)
-
-    @property
-    def penalty_active(self) -> float | None:
-        """Largest fraction of epochs in which a term had a gradient; none without a penalty."""
-        return max((term.active for term in self.terms.values()), default=None)

@@ -11,11 +11,11 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from clar_tune.adjacency import Adjacency
-from clar_tune.checks import one_of
-from clar_tune.errors import Diverged, WrongShape
+from clar_tune.checks import one_of, whole
+from clar_tune.errors import Diverged, ParameterError, WrongShape
 from clar_tune.methods import Method, Model
 from clar_tune.metrics import score
-from clar_tune.records import SELECTIONS, TermRecord, TrainRecord, TrainSpec
+from clar_tune.records import OPTIMIZERS, SELECTIONS, TermRecord, TrainRecord, TrainSpec
 from clar_tune.regularizers import Penalty, Regularizer
 from clar_tune.seeds import seed_for
 from clar_tune.splits import SearchNodes
@@ -45,7 +45,7 @@ def train(
     Weights start from ``spec.init_seed``, whatever the regularizer, and so does dropout: with
     weights of zero a regularizer gives the plain backbone's numbers to the last digit.
     """
-    one_of("select", spec.select, SELECTIONS)
+    _check(spec, nodes)
     method = Method(spec.backbone, spec.regularizer)
     params = method.complete(spec.params)
     regularizer = method.build_regularizer(params)
@@ -60,6 +60,23 @@ def train(
         facts=regularizer.facts(graph.adjacency.symmetrised),
     )
     return replace(best, record=record)
+
+
+def _check(spec: TrainSpec, nodes: SearchNodes) -> None:
+    one_of("select", spec.select, SELECTIONS)
+    one_of("optimizer", spec.optimizer, OPTIMIZERS)
+    for name, value, low in (
+        ("max_epochs", spec.max_epochs, 1),
+        ("patience", spec.patience, 1),
+        ("warmup", spec.warmup, 0),
+        ("threads", spec.threads, 1),
+    ):
+        whole(name, value, low)
+    if not len(nodes.train) or not len(nodes.val):
+        raise ParameterError(
+            f"{spec.graph}: nodes to train and to validate are needed, got {len(nodes.train)} "
+            f"and {len(nodes.val)}. Choose another protocol."
+        )
 
 
 def _rounds(
@@ -185,7 +202,7 @@ class _Round:
         else:
             numbers = torch.cat([losses, penalty.values]).tolist()
             terms = dict(zip(penalty.names, numbers[2:], strict=True))
-            self._count_active(terms, math.inf if penalty.limit is None else penalty.limit)
+            self._count_active(terms, penalty.limits)
         self._refuse_infinite(epoch, numbers, terms)
         self.val_loss = numbers[1]
         by_score = self.spec.select == "accuracy"
@@ -202,9 +219,10 @@ class _Round:
             kept.copy_(tensor)
         self.best = _Best(epoch, current, self.val_loss, weights, terms)
 
-    def _count_active(self, terms: dict[str, float], limit: float) -> None:
+    def _count_active(self, terms: dict[str, float], limits: tuple[float, float]) -> None:
+        low, high = limits
         for name, value in terms.items():
-            self.active[name] = self.active.get(name, 0) + (0 < value <= limit)
+            self.active[name] = self.active.get(name, 0) + (low < value <= high)
 
     def _refuse_infinite(self, epoch: int, numbers: list[float], terms: dict[str, float]) -> None:
         if all(map(math.isfinite, numbers)):
@@ -239,9 +257,14 @@ class _Round:
             seconds=0.0,
             train_nodes=len(self.train_nodes),
             val_nodes=len(self.val_nodes),
+            penalty_active=self._penalty_active(terms),
             terms=terms,
         )
         return Fit(record, self.model, logits)
+
+    def _penalty_active(self, terms: dict[str, TermRecord]) -> float | None:
+        nothing = 0.0 if self.regularizer.has_penalty else None
+        return max((term.active for term in terms.values()), default=nothing)
 
 
 def log_probabilities(logits: Tensor) -> Tensor:

@@ -98,4 +98,25 @@ def test_what_cannot_be_imported_is_named(name):
         Method.parse(name).parameters()
 
 
+class Demanding(OwnPenalty):
+    """A regularizer with a parameter that has no default."""
+
+    def __init__(self, *, strength: float) -> None:
+        super().__init__(strength)
+
+
+def test_a_parameter_without_a_default_must_be_given():
+    method = Method.parse("gcn+test_methods:Demanding")
+    assert method.checked({"strength": 2.0})["strength"] == 2.0
+    with pytest.raises(ParameterError, match="strength.*needs a value"):
+        method.checked({})
+
+
+def test_equal_settings_look_equal():
+    method = Method.parse("gcn+clar")
+    assert method.complete({"alpha": 1}) == method.complete({}) == method.complete({"alpha": 1.0})
+    assert type(method.complete({"alpha": 1})["alpha"]) is float
+    assert Method.parse("gpr").checked({"restart": 1})["restart"] == 1.0
+
+
 tiny = 3

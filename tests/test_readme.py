@@ -1,4 +1,4 @@
-"""What the README shows works as it stands there."""
+"""The commands and examples that the README shows run; their numbers are not compared."""
 
 import re
 import shlex

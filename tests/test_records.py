@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clar_tune.records import TermRecord, TrainRecord, TrainSpec
+from clar_tune.records import TrainSpec
 
 SPEC = TrainSpec(
     graph="cora",
@@ -52,10 +52,3 @@ def test_the_order_of_parameters_does_not_matter(params):
 )
 def test_everything_that_decides_a_number_changes_the_key(change):
     assert replace(SPEC, **change).key != SPEC.key
-
-
-def test_penalty_active_is_the_larger_of_its_terms():
-    record = TrainRecord("k", "accuracy", 0.5, 1.0, 10, 3, 0.1, 6, 2)
-    assert record.penalty_active is None
-    terms = {"com": TermRecord(3.0, 0.25), "ori": TermRecord(0.5, 1.0)}
-    assert replace(record, terms=terms).penalty_active == 1.0

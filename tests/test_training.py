@@ -15,7 +15,7 @@ from clar_tune import splits
 from clar_tune.backbones import BACKBONES
 from clar_tune.confirm import test_score as score_on_test
 from clar_tune.datasets import load
-from clar_tune.errors import Diverged, UnknownName, WrongShape
+from clar_tune.errors import ClarTuneError, Diverged, UnknownName, WrongShape
 from clar_tune.graph import Graph
 from clar_tune.methods import Method
 from clar_tune.records import TrainSpec
@@ -81,7 +81,7 @@ def test_every_method_trains_and_repeats_to_the_last_digit(backbone, regularizer
 
 
 def test_the_global_generator_and_thread_count_are_left_alone(graph, tensors):
-    torch.set_num_threads(2)
+    before = torch.get_num_threads()
     torch.manual_seed(1)
     state = torch.get_rng_state()
     seen = []
@@ -89,11 +89,11 @@ def test_the_global_generator_and_thread_count_are_left_alone(graph, tensors):
     def report(*_: float) -> None:
         seen.append(torch.get_num_threads())
 
-    spec = spec_of(graph, "gcn+clar", {"dropout": 0.5}, max_epochs=3, threads=1)
+    spec = spec_of(graph, "gcn+clar", {"dropout": 0.5}, max_epochs=3, threads=3)
     train(spec, tensors, nodes_of(graph, spec), report)
     assert torch.equal(torch.get_rng_state(), state)
-    assert torch.get_num_threads() == 2
-    assert set(seen) == {1}
+    assert torch.get_num_threads() == before
+    assert set(seen) == {3}
 
 
 @pytest.mark.parametrize("dropout", [0.0, 0.5])
@@ -150,8 +150,8 @@ def test_selection_by_accuracy_takes_the_highest_score_then_the_lowest_loss(grap
     by_accuracy = replace(by_loss, select="accuracy")
     nodes = nodes_of(graph, by_loss)
     first, second = (train(spec, tensors, nodes).record for spec in (by_loss, by_accuracy))
-    assert second.val_score >= first.val_score
-    assert second.val_loss >= first.val_loss
+    assert second.val_score > first.val_score
+    assert second.val_loss > first.val_loss
     with pytest.raises(UnknownName, match="select"):
         train(replace(by_loss, select="luck"), tensors, nodes)
 
@@ -163,6 +163,41 @@ def test_a_clamp_on_the_raw_trace_switches_clar_off_and_the_record_says_so(graph
     assert record.penalty_active == 0
     assert set(record.terms) == {"com", "ori"}
     assert record.terms["com"].value > 1e-6
+
+
+def test_a_penalty_of_no_weight_was_never_active(graph, tensors):
+    spec = spec_of(graph, "gcn+clar", {"alpha": 0, "beta": 0}, max_epochs=2)
+    assert train(spec, tensors, nodes_of(graph, spec)).record.penalty_active == 0
+
+
+class Reward(nn.Module):
+    """A user's own penalty that is negative, and works all the same."""
+
+    def forward(self, h: torch.Tensor, edge_index: torch.Tensor) -> torch.Tensor:
+        return -0.1 * (h[edge_index[0]] - h[edge_index[1]]).square().mean()
+
+
+def test_a_negative_penalty_of_ones_own_is_active(graph, tensors):
+    spec = spec_of(graph, "gcn+test_training:Reward", max_epochs=5)
+    record = train(spec, tensors, nodes_of(graph, spec)).record
+    assert record.terms["penalty"].value < 0
+    assert record.penalty_active == 1
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"max_epochs": 0}, {"threads": 0}, {"patience": 0}, {"optimizer": "sgd"}]
+)
+def test_an_impossible_specification_is_refused(wrong, graph, tensors):
+    spec = replace(spec_of(graph, "gcn"), **wrong)
+    with pytest.raises(ClarTuneError, match=next(iter(wrong))):
+        train(spec, tensors, nodes_of(graph, spec))
+
+
+def test_a_split_without_validation_nodes_is_refused(graph, tensors):
+    spec = spec_of(graph, "gcn")
+    nobody = np.empty(0, dtype=np.int64)
+    with pytest.raises(ClarTuneError, match="nodes to train and to validate"):
+        train(spec, tensors, SearchNodes(nodes_of(graph, spec).train, nobody))
 
 
 def test_divergence_is_named(graph, tensors):

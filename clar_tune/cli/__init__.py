@@ -27,6 +27,8 @@ class _Commands(click.Group):
 @click.version_option(__version__, prog_name="clar-tune")
 def main() -> None:
     """Search, train and compare graph neural networks with and without CLAR."""
+    # A user's own backbones and regularizers are found in the current folder.
+    sys.path.insert(0, "")
 
 
 for command in (train, graphs, doctor):

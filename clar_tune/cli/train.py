@@ -33,7 +33,13 @@ if TYPE_CHECKING:
     help="`released` keeps the directions of edges.",
 )
 @click.option("--seed", default=0, show_default=True, help="Seed of the split and the weights.")
-@click.option("--index", default=0, show_default=True, help="Number of the split and the weights.")
+@click.option(
+    "--index",
+    default=0,
+    show_default=True,
+    type=click.IntRange(0),
+    help="Number of the split and the weights.",
+)
 @click.option(
     "--select",
     type=click.Choice(["loss", "accuracy"]),
@@ -161,7 +167,7 @@ def _progress(title: str, epochs: int) -> Iterator[Report]:
 def _as_dict(spec: TrainSpec, record: TrainRecord, tested: float | None) -> dict[str, Any]:
     from dataclasses import asdict
 
-    result = {**asdict(spec), **asdict(record), "penalty_active": record.penalty_active}
+    result = {**asdict(spec), **asdict(record)}
     return result if tested is None else {**result, "test_score": tested}
 
 
@@ -181,7 +187,7 @@ def _print(spec: TrainSpec, record: TrainRecord, tested: float | None) -> None:
     if tested is not None:
         rows.insert(3, (f"test {record.metric}", f"{tested:.4f}"))
     rows += [
-        (f"penalty {name}", f"{term.value:.4g}, with a gradient in {term.active:.0%} of epochs")
+        (f"penalty {name}", f"{term.value:.4g}, with a gradient in {term.active:.1%} of epochs")
         for name, term in record.terms.items()
     ]
     rows += [(name.replace("_", " "), f"{value:.4%}") for name, value in record.facts.items()]

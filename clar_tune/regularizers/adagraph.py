@@ -70,7 +70,7 @@ class AdaGraph(Regularizer):
         ways = (size * (size - 1)).double()
         if not ways.sum():
             return confident.new_empty(2, 0)
-        tries = 4 * self.n_add + 64
+        tries = 16 * self.n_add + 4096  # many may be joined already, or drawn twice
         chosen = torch.multinomial(ways, tries, replacement=True, generator=draw)
         uniform = torch.rand(2, tries, dtype=torch.float64, generator=draw, device=ways.device)
         first = (uniform[0] * size[chosen]).long()

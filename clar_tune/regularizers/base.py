@@ -1,12 +1,14 @@
 """What a regularizer is: terms of the loss, a graph per epoch, or a graph per round."""
 
-from typing import NamedTuple
+import math
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
 from clar_tune.adjacency import Adjacency
 from clar_tune.checks import positive
+from clar_tune.errors import ParameterError
 
 
 class Penalty(NamedTuple):
@@ -17,8 +19,8 @@ class Penalty(NamedTuple):
     names: tuple[str, ...]
     values: Tensor
     """Each term's reduced value before clamp and weight, detached, [terms]."""
-    limit: float | None
-    """The clamp: above it, and at zero, a term has no gradient."""
+    limits: tuple[float, float]
+    """A term has a gradient while its value is above the first and not above the second."""
 
 
 class Regularizer(nn.Module):
@@ -33,6 +35,9 @@ class Regularizer(nn.Module):
 
     changes_epochs = False
     """Whether :meth:`epoch_graph` gives another graph than it gets."""
+
+    has_penalty = False
+    """Whether :meth:`penalty` gives one, unless its weights are zero."""
 
     _known: tuple[Tensor, int, Adjacency] | None = None
 
@@ -72,17 +77,37 @@ class Regularizer(nn.Module):
     def _graph(self, edge_index: Tensor, num_nodes: int) -> Adjacency:
         if self._known is not None:
             known, version, graph = self._known
-            if known is edge_index and version == edge_index._version:
+            same = known is edge_index and version == edge_index._version
+            if same and graph.num_nodes == num_nodes:
                 return graph
+        _check_ends(edge_index, num_nodes)
         graph = Adjacency.of(edge_index, num_nodes).symmetrised
-        self._known = (edge_index, edge_index._version, graph)
+        if not edge_index.is_inference():  # those have no version
+            self._known = (edge_index, edge_index._version, graph)
         return graph
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What was prepared for a graph is not part of a copy.
+        return {**self.__dict__, "_known": None}
+
+
+def _check_ends(edge_index: Tensor, num_nodes: int) -> None:
+    if edge_index.numel() and not 0 <= int(edge_index.min()) <= int(edge_index.max()) < num_nodes:
+        raise ParameterError(
+            f"edge_index: node numbers from 0 to {num_nodes - 1} are needed, as h has "
+            f"{num_nodes} rows; got {int(edge_index.min())} to {int(edge_index.max())}."
+        )
 
 
 def one_term(name: str, value: Tensor, weight: float, clamp: float | None) -> Penalty:
     """``weight * clamp(value, 0, c)``: reduced first, then clamped, then weighted."""
     limited = value.clamp(min=0.0, max=clamp)
-    return Penalty(weight * limited, (name,), value.detach().reshape(1), clamp)
+    return Penalty(weight * limited, (name,), value.detach().reshape(1), limits_of(clamp))
+
+
+def limits_of(clamp: float | None) -> tuple[float, float]:
+    """Where ``clamp(value, 0, c)`` has a gradient."""
+    return 0.0, math.inf if clamp is None else clamp
 
 
 def checked_clamp(value: float | None) -> float | None:

@@ -1,13 +1,17 @@
 """Complement Laplacian regularization, and Network Lasso as its half."""
 
+from typing import Any
+
 import torch
 from torch import Tensor
 
 from clar_tune.adjacency import Adjacency
 from clar_tune.checks import number, one_of, whole
 from clar_tune.complement import SAMPLINGS, Complement
-from clar_tune.regularizers.base import Penalty, Regularizer, checked_clamp
+from clar_tune.regularizers.base import Penalty, Regularizer, checked_clamp, limits_of
 from clar_tune.regularizers.energy import REDUCTIONS, Laplacian, energies, laplacian_of
+
+MOST_SAMPLES = 1024
 
 
 class CLAR(Regularizer):
@@ -29,6 +33,8 @@ class CLAR(Regularizer):
         reduction: r, see :func:`~clar_tune.regularizers.energy.energies`.
     """
 
+    has_penalty = True
+
     def __init__(
         self,
         *,
@@ -41,7 +47,7 @@ class CLAR(Regularizer):
     ) -> None:
         super().__init__()
         self.alpha, self.beta = number("alpha", alpha), number("beta", beta)
-        self.samples = whole("samples", samples, 1)
+        self.samples = whole("samples", samples, 1, MOST_SAMPLES)
         self.sampling = one_of("sampling", sampling, SAMPLINGS)
         self.clamp = checked_clamp(clamp)
         self.reduction = one_of("reduction", reduction, REDUCTIONS)
@@ -64,7 +70,7 @@ class CLAR(Regularizer):
         if not names:
             return None
         loss, values = energies(h, laplacians, weights, self.reduction, self.clamp)
-        return Penalty(loss, tuple(names), values, self.clamp)
+        return Penalty(loss, tuple(names), values, limits_of(self.clamp))
 
     def _fresh_complement(
         self, graph: Adjacency, dtype: torch.dtype, draw: torch.Generator | None
@@ -72,8 +78,8 @@ class CLAR(Regularizer):
         """The next of some complements that were drawn together.
 
         Drawing for one epoch of a small graph costs little but the calls themselves, so a
-        training draws for several at once. Torch's global generator is drawn from once per
-        call, so that seeding it always has its effect.
+        training draws for several at once: seeding ``draw`` anew acts after those. Torch's
+        global generator is drawn from once per call, so that seeding it acts at once.
         """
         complement = graph.derived(Complement)
         if draw is None:
@@ -84,6 +90,9 @@ class CLAR(Regularizer):
             self._stock = Laplacian.of(pattern, dtype).blocks(copies)
             self._stock_of = (graph, draw, dtype)
         return self._stock.pop()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "_stock": [], "_stock_of": None}
 
 
 class NL(CLAR):

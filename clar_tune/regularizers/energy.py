@@ -131,7 +131,7 @@ class _Traces(torch.autograd.Function):
     ) -> tuple[Tensor, Tensor]:
         # L maps constants to zero, so centring changes nothing but the rounding error,
         # which would drown the energy of a nearly constant signal.
-        centred = h - h.mean(dim=0)
+        centred = (h - h.mean(dim=0)).contiguous()
         products = [laplacian @ centred for laplacian in laplacians]
         flat = centred.view(-1)
         traces = torch.stack([flat.dot(each.view(-1)) for each in products]).tolist()

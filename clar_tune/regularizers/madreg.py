@@ -36,6 +36,8 @@ class MadReg(Regularizer):
         remote: smallest order of remote partners.
     """
 
+    has_penalty = True
+
     def __init__(
         self,
         *,

@@ -24,6 +24,8 @@ class PReg(Regularizer):
         form: ``squared`` or ``ce``.
     """
 
+    has_penalty = True
+
     def __init__(self, *, weight: float = 0.1, form: str = "squared") -> None:
         super().__init__()
         self.weight, self.form = number("weight", weight), one_of("form", form, FORMS)
