@@ -15,7 +15,7 @@ from clar_tune.checks import one_of, whole
 from clar_tune.errors import Diverged, ParameterError, WrongShape
 from clar_tune.methods import Method, Model
 from clar_tune.metrics import score
-from clar_tune.records import OPTIMIZERS, SELECTIONS, TermRecord, TrainRecord, TrainSpec
+from clar_tune.records import OPTIMIZERS, SELECTIONS, Params, TermRecord, TrainRecord, TrainSpec
 from clar_tune.regularizers import Penalty, Regularizer
 from clar_tune.seeds import seed_for
 from clar_tune.splits import SearchNodes
@@ -89,12 +89,14 @@ def _rounds(
 ) -> Iterator[Fit]:
     """Train from scratch as often as the regularizer asks, each time on the graph it gives."""
     draw = torch.Generator(graph.device).manual_seed(seed_for("regularizer", spec.init_seed))
-    adjacency = graph.adjacency
+    adjacency, params = graph.adjacency, method.complete(spec.params)
     for number in range(1, regularizer.rounds + 1):
         torch.manual_seed(spec.init_seed)
-        model = method.build_model(graph, method.complete(spec.params)).to(graph.device)
+        model = method.build_model(graph, params).to(graph.device)
+        optimizer = _adam(model, params)
         torch.manual_seed(seed_for("dropout", spec.init_seed))
-        fit = _Round(spec, graph, nodes, adjacency, model, regularizer, draw).run(report)
+        trained = _Round(spec, graph, nodes, adjacency, model, optimizer, regularizer, draw)
+        fit = trained.run(report)
         yield replace(fit, record=replace(fit.record, round=number))
         if number < regularizer.rounds:
             adjacency = regularizer.rewired(adjacency, fit.logits, draw)
@@ -121,18 +123,19 @@ class _Round:
         nodes: SearchNodes,
         adjacency: Adjacency,
         model: Model,
+        optimizer: torch.optim.Optimizer,
         regularizer: Regularizer,
         draw: torch.Generator,
     ) -> None:
         self.spec, self.graph, self.adjacency = spec, graph, adjacency
-        self.model, self.regularizer, self.draw = model, regularizer, draw
+        self.model, self.optimizer = model, optimizer
+        self.regularizer, self.draw = regularizer, draw
         self.train_nodes = torch.tensor(nodes.train, device=graph.device)
         self.val_nodes = torch.tensor(nodes.val, device=graph.device)
         self.train_labels = only(self.train_nodes, graph.labels)
         self.val_labels = only(self.val_nodes, graph.labels)
         self.parameters = list(model.parameters())
         self.state = [tensor.detach() for tensor in model.state_dict().values()]  # shared memory
-        self.optimizer = _adam(model, Method(spec.backbone, spec.regularizer), spec)
         # Without randomness in the model, the pass that evaluates one epoch is the pass that
         # trains the next: computed once.
         self.one_pass = model.deterministic and not regularizer.changes_epochs
@@ -282,8 +285,7 @@ def only(nodes: Tensor, labels: Tensor) -> Tensor:
     return chosen.unsqueeze(0)
 
 
-def _adam(model: Model, method: Method, spec: TrainSpec) -> torch.optim.Adam:
-    params = method.complete(spec.params)
+def _adam(model: Model, params: Params) -> torch.optim.Adam:
     groups = model.parameter_groups(float(params["weight_decay"]))  # type: ignore[arg-type]
     return torch.optim.Adam(groups, lr=float(params["lr"]), fused=True)  # type: ignore[arg-type]
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import torch
 from torch import Tensor
@@ -27,13 +27,13 @@ class Laplacian:
     scale: Tensor  # [N, 1]: the root of D^-1
     diagonal: Tensor  # [N, 1]: the row sums of the normalised adjacency
 
-    @staticmethod
-    def of(pattern: Pattern, dtype: torch.dtype) -> "Laplacian":
+    @classmethod
+    def of(cls, pattern: Pattern, dtype: torch.dtype) -> Self:
         """The Laplacian of a symmetric pattern."""
         ones = torch.ones(len(pattern.indices), dtype=dtype, device=pattern.indices.device)
         scale = inverse_root(pattern.row_counts, dtype)
         diagonal = scale * torch.mv(pattern.filled(ones), scale)
-        return Laplacian(pattern, ones, scale.unsqueeze(1), diagonal.unsqueeze(1))
+        return cls(pattern, ones, scale.unsqueeze(1), diagonal.unsqueeze(1))
 
     def blocks(self, count: int) -> list["Laplacian"]:
         """The Laplacians of ``count`` equal blocks on the diagonal."""
@@ -76,7 +76,7 @@ class StoredLaplacian(Laplacian):
 
 def laplacian_of(graph: Adjacency, dtype: torch.dtype) -> Laplacian:
     """The Laplacian of an undirected graph."""
-    return StoredLaplacian(**vars(Laplacian.of(graph.pattern, dtype)))
+    return StoredLaplacian.of(graph.pattern, dtype)
 
 
 def energies(
