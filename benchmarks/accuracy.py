@@ -19,7 +19,7 @@ from clar_tune.confirm import test_score
 from clar_tune.datasets import load
 from clar_tune.graph import Graph
 from clar_tune.methods import Method
-from clar_tune.records import Params, TrainSpec
+from clar_tune.records import Params
 from clar_tune.splits import pair, search_nodes
 from clar_tune.tensors import TensorGraph
 from clar_tune.training import train
@@ -66,19 +66,9 @@ def run(line: Line, loaded: Loaded) -> dict[str, list[float]]:
     method = Method.parse(line.method)
     scores: dict[str, list[float]] = {"val": [], "test": [], "active": []}
     for index in range(line.pairs):
-        split_seed, init_seed = pair(line.graph, line.protocol, 0, index, line.purpose)
-        spec = TrainSpec(
-            graph=line.graph,
-            graph_hash=graph.hash,
-            backbone=method.backbone,
-            regularizer=method.regularizer,
-            protocol=line.protocol,
-            split_seed=split_seed,
-            init_seed=init_seed,
-            params=method.complete(line.params),
-            select=line.select,
-        )
-        fit = train(spec, tensors, search_nodes(graph, line.protocol, split_seed))
+        seeds = pair(line.graph, line.protocol, 0, index, line.purpose)
+        spec = method.spec(graph, line.params, line.protocol, seeds, select=line.select)
+        fit = train(spec, tensors, search_nodes(graph, line.protocol, spec.split_seed))
         scores["val"].append(100 * fit.record.val_score)
         if line.purpose == "final":
             scores["test"].append(100 * test_score(fit, spec, graph))

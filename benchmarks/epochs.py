@@ -22,7 +22,7 @@ from benchmarks.straightforward import Penalty, run
 from clar_tune.complement import Complement
 from clar_tune.datasets import load
 from clar_tune.graph import Graph
-from clar_tune.records import TrainSpec
+from clar_tune.methods import Method
 from clar_tune.splits import pair, search_nodes
 from clar_tune.tensors import TensorGraph
 from clar_tune.training import train
@@ -65,26 +65,17 @@ class _Enough(Exception):
 def ours(graph: Graph, tensors: TensorGraph, case: str, dropout: float, clock: Clock) -> None:
     """Train our path until the clock has enough."""
     regularizer, params = CASES[case]
-    split_seed, init_seed = pair(graph.name, PROTOCOL, 0, 0, "repeat")
-    spec = TrainSpec(
-        graph=graph.name,
-        graph_hash=graph.hash,
-        backbone=case.partition("+")[0],
-        regularizer=regularizer,
-        protocol=PROTOCOL,
-        split_seed=split_seed,
-        init_seed=init_seed,
-        params={**params, "dropout": dropout},
-        max_epochs=10**6,
-        patience=10**6,
-    )
+    method = Method(case.partition("+")[0], regularizer)
+    seeds = pair(graph.name, PROTOCOL, 0, 0, "repeat")
+    without_end = {"max_epochs": 10**6, "patience": 10**6}
+    spec = method.spec(graph, {**params, "dropout": dropout}, PROTOCOL, seeds, **without_end)
 
     def report(*_: float) -> None:
         if not clock.tick():
             raise _Enough
 
     with suppress(_Enough):
-        train(spec, tensors, search_nodes(graph, PROTOCOL, split_seed), report)
+        train(spec, tensors, search_nodes(graph, PROTOCOL, spec.split_seed), report)
 
 
 def theirs(graph: Graph, case: str, dropout: float, clock: Clock) -> None:

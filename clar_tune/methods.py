@@ -13,7 +13,8 @@ from clar_tune.adjacency import Adjacency
 from clar_tune.backbones import BACKBONES
 from clar_tune.checks import not_negative, positive
 from clar_tune.errors import ParameterError, UnknownName
-from clar_tune.records import Params, Value
+from clar_tune.graph import Graph
+from clar_tune.records import Params, TrainSpec, Value
 from clar_tune.regularizers import REGULARIZERS, Penalty, Regularizer
 from clar_tune.tensors import TensorGraph
 
@@ -78,6 +79,23 @@ class Method:
         positive("lr", complete["lr"])
         not_negative("weight_decay", complete["weight_decay"])
         return complete
+
+    def spec(
+        self, graph: Graph, params: Params, protocol: str, seeds: tuple[int, int], **rules: Any
+    ) -> TrainSpec:
+        """One training of this method; ``seeds`` are those of the split and of the weights."""
+        split_seed, init_seed = seeds
+        return TrainSpec(
+            graph=graph.name,
+            graph_hash=graph.hash,
+            backbone=self.backbone,
+            regularizer=self.regularizer,
+            protocol=protocol,
+            split_seed=split_seed,
+            init_seed=init_seed,
+            params=self.complete(params),
+            **rules,
+        )
 
     def build_model(self, graph: TensorGraph, params: Params) -> "Model":
         """A fresh model for a graph, on the CPU; torch's global generator draws its weights."""

@@ -37,19 +37,8 @@ def tensors(graph) -> TensorGraph:
 
 def spec_of(graph: Graph, method: str, params=None, **rules) -> TrainSpec:
     protocol = rules.pop("protocol", "balanced-60-20-20")
-    split_seed, init_seed = splits.pair(graph.name, protocol, 0, 0, "repeat")
-    parsed = Method.parse(method)
-    return TrainSpec(
-        graph=graph.name,
-        graph_hash=graph.hash,
-        backbone=parsed.backbone,
-        regularizer=parsed.regularizer,
-        protocol=protocol,
-        split_seed=split_seed,
-        init_seed=init_seed,
-        params=params or {},
-        **rules,
-    )
+    seeds = splits.pair(graph.name, protocol, 0, 0, "repeat")
+    return Method.parse(method).spec(graph, params or {}, protocol, seeds, **rules)
 
 
 def nodes_of(graph: Graph, spec: TrainSpec) -> SearchNodes:

@@ -97,26 +97,16 @@ def _training() -> Check:
     from clar_tune.datasets import load
     from clar_tune.devices import best_device
     from clar_tune.errors import ClarTuneError
-    from clar_tune.records import TrainSpec
+    from clar_tune.methods import Method
     from clar_tune.splits import pair, search_nodes
     from clar_tune.tensors import TensorGraph
     from clar_tune.training import train
 
     try:
         graph, protocol = load("csbm-homophily"), "balanced-60-20-20"
-        split_seed, init_seed = pair(graph.name, protocol, 0, 0, "repeat")
-        spec = TrainSpec(
-            graph=graph.name,
-            graph_hash=graph.hash,
-            backbone="gcn",
-            regularizer="clar",
-            protocol=protocol,
-            split_seed=split_seed,
-            init_seed=init_seed,
-            params={},
-            max_epochs=20,
-        )
-        nodes = search_nodes(graph, protocol, split_seed)
+        seeds = pair(graph.name, protocol, 0, 0, "repeat")
+        spec = Method("gcn", "clar").spec(graph, {}, protocol, seeds, max_epochs=20)
+        nodes = search_nodes(graph, protocol, spec.split_seed)
         fit = train(spec, TensorGraph.of(graph, best_device()), nodes)
     except (ClarTuneError, RuntimeError) as error:
         return Check("training", False, str(error))

@@ -77,7 +77,6 @@ def train(
     from clar_tune.datasets import load
     from clar_tune.devices import best_device
     from clar_tune.methods import Method
-    from clar_tune.records import TrainSpec
     from clar_tune.splits import check_protocol, pair, search_nodes
     from clar_tune.tensors import TensorGraph
     from clar_tune.training import train as fit_model
@@ -86,18 +85,9 @@ def train(
     params = method.checked(parsed(settings))
     check_protocol(graph_name, rules["protocol"])
     graph = load(graph_name, preprocessing, data)
-    split_seed, init_seed = pair(graph.name, rules["protocol"], seed, index, "repeat")
-    spec = TrainSpec(
-        graph=graph.name,
-        graph_hash=graph.hash,
-        backbone=method.backbone,
-        regularizer=method.regularizer,
-        split_seed=split_seed,
-        init_seed=init_seed,
-        params=params,
-        **rules,
-    )
-    nodes = search_nodes(graph, spec.protocol, split_seed)
+    seeds = pair(graph.name, rules["protocol"], seed, index, "repeat")
+    spec = method.spec(graph, params, seeds=seeds, **rules)
+    nodes = search_nodes(graph, spec.protocol, spec.split_seed)
     with _progress(f"{method.name} on {graph.name}", spec.max_epochs) as report:
         fit = fit_model(spec, TensorGraph.of(graph, best_device()), nodes, report)
     tested = test_score(fit, spec, graph) if test else None
