@@ -15,3 +15,8 @@ def test_score(fit: Fit, spec: TrainSpec, graph: Graph) -> float:
     labels = torch.tensor(graph.labels, device=fit.logits.device)
     chosen = torch.tensor(nodes, device=fit.logits.device)
     return score(graph.metric, fit.logits, labels, chosen)
+
+
+def test_count(spec: TrainSpec, graph: Graph) -> int:
+    """How many nodes a training is tested on."""
+    return len(test_nodes(graph, spec.protocol, spec.split_seed, spec.outer_test))

@@ -3,7 +3,11 @@
 ClarTuneError
 ├── UnknownName        a name that is not among the allowed ones
 ├── ParameterError     a parameter with a value it cannot have
+├── SpaceError         a space that cannot be searched
 ├── GraphError         a graph that is missing, damaged, or not the one expected
+├── StoreError         a store that cannot be read or written
+├── ClusterError       a Ray cluster that does not answer or cannot hold a trial
+├── QueryError         a query that is not allowed or not SQL
 └── TrainingError      a training that cannot give a number
     ├── Diverged       a loss or an output that is not finite
     └── WrongShape     a model whose output does not fit the graph
@@ -31,8 +35,24 @@ class ParameterError(ClarTuneError):
     """A parameter with a value it cannot have."""
 
 
+class SpaceError(ClarTuneError):
+    """A space that cannot be searched."""
+
+
 class GraphError(ClarTuneError):
     """A graph that is missing, damaged, or not the one expected."""
+
+
+class StoreError(ClarTuneError):
+    """A store that cannot be read or written."""
+
+
+class QueryError(ClarTuneError):
+    """A query that is not allowed or not SQL."""
+
+
+class ClusterError(ClarTuneError):
+    """A Ray cluster that does not answer, or cannot hold a trial."""
 
 
 class TrainingError(ClarTuneError):

@@ -12,17 +12,22 @@ ORDER = [
     *("catalogue", "pyg_datasets", "download", "datasets"),
     *("sparse", "adjacency", "complement", "layers", "attention", "backbones"),
     *("metrics", "regularizers", "tensors", "devices", "records", "methods"),
-    *("training", "confirm", "cli"),
+    *("training", "confirm"),
+    *("rows", "ranges", "space", "plan", "jobs", "winners", "entries"),
+    *("store", "studies", "course", "conductor", "progress", "estimate"),
+    *("resources", "search", "machine", "driver", "repro"),
+    *("overview", "comparison", "query", "names", "streams", "cli"),
 ]
 HOMES = {
     "torch_geometric": {"pyg_datasets", "download"},
-    "yaml": {"cli"},
+    "yaml": {"space", "cli"},
     "rich": {"cli"},
     "click": {"cli"},
-    "platformdirs": {"download"},
-    "ray": set(),
-    "optuna": set(),
-    "pyarrow": set(),
+    "platformdirs": {"download", "store"},
+    "ray": {"search", "driver"},
+    "optuna": {"studies"},
+    "pyarrow": {"store"},
+    "duckdb": {"query"},
 }
 """Modules that may import a large dependency."""
 
@@ -64,6 +69,13 @@ def test_large_dependencies_stay_at_home():
         for name in imports_of(file):
             homes = HOMES.get(name.partition(".")[0])
             assert homes is None or layer_of(file) in homes, f"{file} imports {name}"
+
+
+def test_results_are_read_without_the_search():
+    for layer in ("overview", "comparison", "query"):
+        for file in PACKAGE.glob(f"{layer}*"):
+            own = {name.split(".")[1] for name in imports_of(file) if "clar_tune." in name}
+            assert not {"search", "conductor", "training"} & own, f"{file} imports {own}"
 
 
 def test_training_does_not_know_test_nodes():

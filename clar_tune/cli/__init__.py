@@ -7,6 +7,11 @@ import click
 
 from clar_tune.cli.doctor import doctor
 from clar_tune.cli.graphs import graphs
+from clar_tune.cli.repro import repro
+from clar_tune.cli.resume import extend, resume
+from clar_tune.cli.run import run
+from clar_tune.cli.runs import best, runs, show
+from clar_tune.cli.spaces import spaces
 from clar_tune.cli.train import train
 from clar_tune.errors import ClarTuneError
 from clar_tune.version import __version__
@@ -31,5 +36,5 @@ def main() -> None:
     sys.path.insert(0, "")
 
 
-for command in (train, graphs, doctor):
+for command in (run, resume, extend, runs, show, best, repro, train, graphs, spaces, doctor):
     main.add_command(command)

@@ -1,0 +1,107 @@
+"""``clar-tune run --dry-run``: what would be done, and how long it would take."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from clar_tune.cli.durations import readable
+
+if TYPE_CHECKING:
+    from clar_tune.driver import Launch
+    from clar_tune.estimate import Estimate
+    from clar_tune.graph import Graph
+    from clar_tune.plan import Plan
+
+
+def show_plan(plan: Plan, launch: Launch, *, as_json: bool) -> None:
+    """Print studies, trainings and the estimated time; nothing is stored or downloaded."""
+    from clar_tune.estimate import EPOCHS, estimates
+    from clar_tune.search.environment import prepare
+
+    prepare(launch.address)
+    from clar_tune.search.rungs import Rungs
+
+    graphs = _graphs_here(plan, launch)
+    found = estimates(plan, graphs, Rungs)
+    workers = launch.max_concurrent or launch.resources.slots(os.cpu_count() or 1, 0) or 1
+    lines = [
+        _line(graph, [e for e in found if e.study.columns.graph == graph], workers)
+        for graph in plan.graphs
+    ]
+    result = {
+        "space": plan.space.name,
+        "settings": plan.options.settings,
+        "studies": len(plan.studies),
+        "workers": workers,
+        "epochs_assumed": EPOCHS,
+        "graphs": lines,
+    }
+    for name in ("trainings_at_most", "trainings_expected", "seconds"):
+        known = [line[name] for line in lines if line[name] is not None]
+        result[name] = sum(known) if known else None
+    if as_json:
+        click.echo(json.dumps(result, indent=2))
+    else:
+        _print(plan, result)
+
+
+def _graphs_here(plan: Plan, launch: Launch) -> dict[str, Graph]:
+    from clar_tune.catalogue import dataset_named
+    from clar_tune.datasets import load, locate
+
+    def here(name: str) -> bool:
+        return dataset_named(name).source is None or locate(name, launch.data) is not None
+
+    return {
+        name: load(name, plan.space.preprocessing, launch.data)
+        for name in plan.graphs
+        if here(name)
+    }
+
+
+def _line(graph: str, found: list[Estimate], workers: int) -> dict[str, Any]:
+    totals = [e.total for e in found if e.total is not None]
+    return {
+        "graph": graph,
+        "studies": len(found),
+        "trainings_at_most": sum(e.trainings_at_most for e in found),
+        "trainings_expected": round(sum(e.trainings_expected for e in found)),
+        "seconds": sum(totals) / workers if totals else None,
+    }
+
+
+def _print(plan: Plan, result: dict[str, Any]) -> None:
+    from rich import box
+    from rich.table import Table
+
+    from clar_tune.cli.tables import console
+
+    rules, finals = plan.studies[0].rules, plan.studies[0].finals
+    click.echo(
+        f"{result['studies']} studies of {result['space']} ({result['settings']}): each "
+        f"{rules.trials} trials by {rules.sampler}, up to {rules.repeats} repeats, "
+        f"{finals} finals"
+    )
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    table.add_column("graph")
+    for column in ("studies", "trainings at most", "expected", "time"):
+        table.add_column(column, justify="right")
+    for line in [*result["graphs"], {**result, "graph": "all"}]:
+        seconds = line["seconds"]
+        table.add_row(
+            line["graph"],
+            str(line["studies"]),
+            f"{line['trainings_at_most']:,}",
+            f"{line['trainings_expected']:,}",
+            "not here" if seconds is None else readable(seconds),
+        )
+    console().print(table)
+    console().print(
+        f"Time on {result['workers']} workers like this machine's, from a few epochs of every "
+        f"method, for {result['epochs_assumed']} epochs a training. Expected trainings are those "
+        "of a search whose scores are pure chance. Nothing was stored."
+    )

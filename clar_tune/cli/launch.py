@@ -1,0 +1,141 @@
+"""What `run`, `resume` and `extend` share: where they run, what they show, how they end."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from clar_tune.cli.durations import Duration
+
+if TYPE_CHECKING:
+    from clar_tune.conductor import Conductor
+    from clar_tune.driver import Launch
+    from clar_tune.graph import Graph
+    from clar_tune.plan import Plan
+    from clar_tune.store import RunWriter, Store
+
+Command = Callable[..., None]
+
+EXIT_CODES = {"finished": 0, "paused": 0, "incomplete": 3, "interrupted": 130}
+
+
+class Ended(NamedTuple):
+    """A run after its driver has done its work."""
+
+    store: Store
+    name: str
+    conductor: Conductor
+
+
+def launch_options(command: Command) -> Command:
+    """Options that say where, and for how long, a command works."""
+    for option in reversed(
+        [
+            click.option("--time-budget", type=Duration(), help="Pause after 90s, 30m, 2h …"),
+            click.option(
+                "--address",
+                default="local",
+                show_default=True,
+                help="Ray cluster: local, auto or HOST:PORT.",
+            ),
+            click.option("--cpus-per-trial", type=float, help="Processors.  [default: 1]"),
+            click.option(
+                "--gpus-per-trial",
+                type=float,
+                default=0.0,
+                show_default=True,
+                help="0, 1, or a fraction such as 0.25.",
+            ),
+            click.option("--max-concurrent", type=click.IntRange(1), help="Most trials at once."),
+            click.option(
+                "--data", type=click.Path(path_type=Path), help="Folder with raw graphs."
+            ),
+        ]
+    ):
+        command = option(command)
+    return command
+
+
+def output_options(command: Command) -> Command:
+    """Options that say what a command shows."""
+    quiet = click.option("--quiet", is_flag=True, help="No progress.")
+    as_json = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+    return quiet(as_json(command))
+
+
+def launch_from(given: dict[str, Any], cpus_by_default: float = 1.0) -> Launch:
+    """The launch options of a command, taken out of what it was given."""
+    from clar_tune.driver import Launch
+    from clar_tune.resources import Resources
+
+    cpus = given.pop("cpus_per_trial")
+    resources = Resources(cpus_by_default if cpus is None else cpus, given.pop("gpus_per_trial"))
+    names = ("address", "max_concurrent", "time_budget", "data")
+    return Launch(resources=resources, **{name: given.pop(name) for name in names})
+
+
+def start(store: Store, plan: Plan, name: str | None, launch: Launch, *, quiet: bool) -> Ended:
+    """Begin a run and work on it."""
+    from clar_tune.driver import load_graphs, manifest
+    from clar_tune.names import fresh_name
+
+    chosen = fresh_name(plan.space.name) if name is None else name
+    graphs = load_graphs(plan, launch.data)
+    writer = store.create(chosen, manifest(plan, graphs))
+    return work(store, writer, plan, graphs, launch, quiet=quiet)
+
+
+def work(
+    store: Store,
+    writer: RunWriter,
+    plan: Plan,
+    graphs: dict[str, Graph],
+    launch: Launch,
+    *,
+    quiet: bool,
+) -> Ended:
+    """Drive a run; what libraries print goes to a log file."""
+    from clar_tune.cli.live import view_on
+    from clar_tune.download import cache_folder
+    from clar_tune.driver import drive
+    from clar_tune.streams import diverted
+
+    log = cache_folder().parent / "logs" / f"{writer.name}.log"
+    if not quiet:
+        click.echo(f"run {writer.name} in {store.url}, log in {log}", err=True)
+    with diverted(log) as terminal, view_on(terminal, quiet=quiet) as view:
+        conductor = drive(store, writer, plan, graphs, launch, view)
+    return Ended(store, writer.name, conductor)
+
+
+def conclude(ended: Ended, *, as_json: bool) -> None:
+    """Print what came out, say what is missing, and exit accordingly."""
+    from clar_tune.cli.tables import print_comparison, studies_in
+    from clar_tune.comparison import compare
+
+    cells = compare(studies_in(ended.store, ended.name))
+    state = ended.conductor.state
+    if as_json:
+        result = {"run": ended.name, "state": state, "cells": [asdict(cell) for cell in cells]}
+        click.echo(json.dumps(result, indent=2))
+    else:
+        print_comparison(ended.name, cells)
+    for course in ended.conductor.courses:
+        if state == "incomplete" and not course.confirmed:
+            click.echo(f"clar-tune: {course.plan.name}: {_lack(course)}", err=True)
+    if state in ("paused", "interrupted"):
+        click.echo(f"{state}; go on with: clar-tune resume {ended.name}", err=True)
+    if EXIT_CODES[state]:
+        sys.exit(EXIT_CODES[state])
+
+
+def _lack(course: Any) -> str:
+    if course.winner is None:
+        return f"no winner, all {len(course.trials)} trials failed"
+    return f"{len(course.missing_finals())} of {course.plan.finals} finals failed"

@@ -1,0 +1,143 @@
+"""Progress of a run: a live table on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, TextIO
+
+from clar_tune.cli.durations import readable
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from clar_tune.conductor import Conductor
+    from clar_tune.progress import Progress
+
+LINES_EVERY = 10.0
+"""Seconds between two lines where there is no terminal."""
+
+REDRAW_EVERY = 0.5
+
+DRAINING = "interrupted: repeats under way are finished first; once more stops at once"
+
+
+class Silent:
+    """Shows nothing."""
+
+    def __enter__(self) -> Silent:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def __call__(self, conductor: Conductor) -> None:
+        """Nothing."""
+
+
+class Lines(Silent):
+    """A line now and then."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream, self._began, self._next = stream, time.monotonic(), 0.0
+        self._confirmed, self._told = -1, False
+
+    def __call__(self, conductor: Conductor) -> None:
+        """Write a line if it is time for one, or a study was confirmed."""
+        from clar_tune.progress import progress_of
+
+        if conductor.draining and not self._told:
+            self._told = True
+            self._stream.write(f"{DRAINING}\n")
+        now = time.monotonic()
+        confirmed = sum(course.confirmed for course in conductor.courses)
+        if now < self._next and confirmed == self._confirmed:
+            return
+        self._next, self._confirmed = now + LINES_EVERY, confirmed
+        line = summary(progress_of(conductor), now - self._began)
+        self._stream.write(f"{line}\n")
+
+
+class Board(Silent):
+    """A table that is drawn anew while the run goes on."""
+
+    def __init__(self, stream: TextIO) -> None:
+        from rich.console import Console
+        from rich.live import Live
+
+        self._began, self._next = time.monotonic(), 0.0
+        self._live = Live(console=Console(file=stream), auto_refresh=False)
+
+    def __enter__(self) -> Board:
+        self._live.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._live.stop()
+
+    def __call__(self, conductor: Conductor) -> None:
+        """Draw, but not too often."""
+        from rich.console import Group
+
+        from clar_tune.progress import progress_of
+
+        now = time.monotonic()
+        if now < self._next:
+            return
+        self._next = now + REDRAW_EVERY
+        progress = progress_of(conductor)
+        rows = max(5, self._live.console.height - 6)
+        lines = [summary(progress, now - self._began)]
+        if conductor.draining:
+            lines.append(DRAINING)
+        self._live.update(Group(_table(progress, rows), *lines), refresh=True)
+
+
+def view_on(stream: TextIO, *, quiet: bool) -> Silent:
+    """What fits the stream."""
+    if quiet:
+        return Silent()
+    return Board(stream) if stream.isatty() else Lines(stream)
+
+
+def summary(progress: Progress, elapsed: float) -> str:
+    """One line on everything."""
+    done, total = progress.total("done"), progress.total("trials")
+    states = ", ".join(
+        f"{progress.total(name)} {name}" for name in ("complete", "pruned", "failed")
+    )
+    left = (
+        "" if progress.seconds_left is None else f", about {readable(progress.seconds_left)} left"
+    )
+    rate = f"{60 * progress.trainings / elapsed:.0f} trainings/min" if elapsed > 1 else "starting"
+    return (
+        f"{readable(elapsed)}: {progress.confirmed}/{len(progress.studies)} studies confirmed, "
+        f"{done}/{total} trials ({states}), "
+        f"{progress.total('finals')}/{progress.total('finals_wanted')} finals, {rate}{left}"
+    )
+
+
+def _table(progress: Progress, rows: int) -> Table:
+    """The studies that are at work, then the ones before and after them."""
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    for column in ("graph", "method", "condition"):
+        table.add_column(column)
+    for column in ("trials", "pruned", "failed", "running", "best val", "finals"):
+        table.add_column(column, justify="right")
+    open_ = [number for number, study in enumerate(progress.studies) if not study.confirmed]
+    first = max(0, min(open_[0] - 1 if open_ else 0, len(progress.studies) - rows))
+    for study in progress.studies[first : first + rows]:
+        table.add_row(
+            study.graph,
+            study.method,
+            study.condition,
+            f"{study.done}/{study.trials}",
+            str(study.pruned),
+            str(study.failed),
+            str(study.running),
+            "" if study.best is None else f"{study.best:.4f}",
+            f"{study.finals}/{study.finals_wanted}",
+        )
+    return table

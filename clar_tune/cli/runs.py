@@ -1,0 +1,225 @@
+"""``clar-tune runs``, ``show`` and ``best``: what the store holds."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from clar_tune.cli.durations import readable
+from clar_tune.cli.options import store_option
+from clar_tune.errors import UnknownName
+
+if TYPE_CHECKING:
+    from clar_tune.overview import StudyView
+    from clar_tune.rows import RunRow, TrialRow
+    from clar_tune.store import Store
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+@click.command()
+@json_option
+@store_option
+def runs(as_json: bool, store: str) -> None:
+    """List the runs of the store, the newest first.
+
+    \b
+    Example:
+      clar-tune runs
+    """  # noqa: D301
+    from clar_tune.store import Store
+
+    opened = Store.open(store)
+    found = opened.runs()
+    _warn_of_damage(opened)
+    if as_json:
+        lines = [{"run": run.name, **_head(run.row)} for run in found]
+        click.echo(json.dumps(lines, indent=2))
+        return
+    if not found:
+        click.echo(f"no runs in {store}; `clar-tune run --space quickstart` makes one", err=True)
+    for run in found:
+        row = run.row
+        click.echo(
+            f"{run.name}  {opened.state_of(run)}  {row.started:%Y-%m-%d %H:%M}  "
+            f"{readable(row.seconds)}  {row.graph}"
+        )
+
+
+@click.command()
+@click.argument("run")
+@json_option
+@store_option
+def show(run: str, as_json: bool, store: str) -> None:
+    """Show a run: its state, its studies, and what failed or was tried again, with causes.
+
+    RUN is a name, the beginning of one, or `latest`.
+
+    \b
+    Example:
+      clar-tune show latest
+    """  # noqa: D301
+    from clar_tune.cli.tables import studies_in
+    from clar_tune.store import Store
+
+    opened = Store.open(store)
+    stored = opened.find(run)
+    studies = studies_in(opened, stored.name)
+    head = {**_head(stored.row), "state": opened.state_of(stored)}
+    if as_json:
+        views = [_as_dict(study) for study in studies]
+        click.echo(json.dumps({"run": stored.name, **head, "studies": views}, indent=2))
+        return
+    click.echo(f"{stored.name}: {head['state']}, {readable(stored.row.seconds)} of work")
+    _print_head(stored.row)
+    _print_studies(studies)
+    _print_troubles(studies)
+
+
+@click.command()
+@click.option("--graph", required=True, help="Graph of the study.")
+@click.option("--method", required=True, help="Method of the study.")
+@click.option("--condition", default="", help="Condition of the study, as `show` prints it.")
+@click.option("--run", default="latest", show_default=True, help="The run to look at.")
+@store_option
+def best(graph: str, method: str, condition: str, run: str, store: str) -> None:
+    """Print the winning configuration of a study as YAML.
+
+    \b
+    Example:
+      clar-tune best --graph csbm-homophily --method gcn+clar
+    """  # noqa: D301
+    import yaml
+
+    from clar_tune.cli.tables import studies_in
+    from clar_tune.store import Store
+
+    opened = Store.open(store)
+    stored = opened.find(run)
+    studies = {(s.graph, s.method, s.condition): s for s in studies_in(opened, stored.name)}
+    study = studies.get((graph, method, condition))
+    if study is None or study.best is None:
+        names = [f"{s.graph} {s.method} {s.condition}".strip() for s in studies.values() if s.best]
+        raise UnknownName(
+            f"winner in {stored.name}", f"{graph} {method} {condition}".strip(), names
+        )
+    row, tested = study.best, [final["test_score"] for final in study.finals]
+    click.echo(f"# {method} on {graph}, trial {row.trial} of run {stored.name}")
+    if row.val_score is not None:
+        click.echo(
+            f"# mean validation {row.metric} {row.val_score:.4f} over {row.repeats} repeats"
+        )
+    if tested:
+        mean = sum(tested) / len(tested)
+        click.echo(f"# mean test {row.metric} {mean:.4f} over {len(tested)} finals")
+    click.echo(yaml.safe_dump(json.loads(row.params), sort_keys=True), nl=False)
+
+
+def _head(row: RunRow) -> dict[str, Any]:
+    return {
+        "state": row.state,
+        "space": row.space,
+        "settings": row.settings,
+        "graphs": row.graph.split(","),
+        "methods": row.method.split(","),
+        "protocol": row.protocol,
+        "seed": row.seed,
+        "started": row.started.isoformat(),
+        "ended": row.ended.isoformat() if row.ended else None,
+        "seconds": row.seconds,
+        "budget": json.loads(row.budget),
+    }
+
+
+def _print_head(row: RunRow) -> None:
+    budget = json.loads(row.budget)
+    pruning = f"pruned by {budget['reduction']}" if budget["pruning"] else "not pruned"
+    click.echo(
+        f"space {row.space} ({row.settings}), {row.protocol}, seed {row.seed}: per study "
+        f"{budget['trials']} trials by {budget['sampler']}, {budget['repeats']} repeats "
+        f"{pruning}, {budget['finals']} finals; epochs selected by {budget['select']}"
+    )
+
+
+def _print_studies(studies: list[StudyView]) -> None:
+    from rich import box
+    from rich.markup import escape
+    from rich.table import Table
+
+    from clar_tune.cli.tables import console
+
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    for column in ("graph", "method", "condition"):
+        table.add_column(column)
+    for column in (
+        "trials",
+        "complete",
+        "pruned",
+        "failed",
+        "retries",
+        "repeats",
+        "best",
+        "finals",
+    ):
+        table.add_column(column, justify="right")
+    for study in studies:
+        score = study.best.val_score if study.best else None
+        table.add_row(
+            escape(study.graph),
+            escape(study.method) + (f" ({study.search})" if study.search else ""),
+            escape(study.condition),
+            f"{len(study.trials)}/{study.asked}" + (" used up" if study.used_up else ""),
+            *(str(study.count(state)) for state in ("complete", "pruned", "failed")),
+            str(sum(trial.retries for trial in study.trials)),
+            str(study.repeats),
+            "" if score is None else f"{score:.4f}",
+            f"{len(study.finals)}/{study.finals_asked}",
+        )
+    console().print(table)
+
+
+def _print_troubles(studies: list[StudyView]) -> None:
+    for study in studies:
+        for trial in study.trials:
+            for line in _troubles(trial):
+                place = " ".join(
+                    part for part in (study.graph, study.method, study.condition) if part
+                )
+                click.echo(f"{place}, trial {trial.trial}: {line}")
+
+
+def _troubles(trial: TrialRow) -> list[str]:
+    failed = [f"failed ({trial.failure}): {trial.error}"] if trial.failure else []
+    return [*json.loads(trial.notes), *failed]
+
+
+def _as_dict(study: StudyView) -> dict[str, Any]:
+    states = ("complete", "pruned", "failed", "running")
+    return {
+        "graph": study.graph,
+        "method": study.method,
+        "condition": study.condition,
+        "search": study.search,
+        "trials": len(study.trials),
+        "asked": study.asked,
+        **{state: study.count(state) for state in states},
+        "retries": sum(trial.retries for trial in study.trials),
+        "used_up": study.used_up,
+        "repeats": study.repeats,
+        "seconds": study.seconds,
+        "winner": study.winner.trial if study.winner else None,
+        "val_score": study.best.val_score if study.best else None,
+        "finals": len(study.finals),
+        "troubles": [
+            {"trial": trial.trial, "text": line}
+            for trial in study.trials
+            for line in _troubles(trial)
+        ],
+    }
+
+
+def _warn_of_damage(store: Store) -> None:
+    for line in store.damaged():
+        click.echo(f"clar-tune: {line}", err=True)

@@ -1,0 +1,210 @@
+"""``clar-tune spaces``: list, show and check spaces."""
+
+import json
+import sys
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from clar_tune.errors import ClarTuneError
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from clar_tune.methods import Method
+    from clar_tune.ranges import Parameter
+    from clar_tune.space import Space
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+@click.group(invoke_without_command=True)
+@json_option
+@click.pass_context
+def spaces(ctx: click.Context, as_json: bool) -> None:
+    """List the spaces that ship; show or check one.
+
+    \b
+    Examples:
+      clar-tune spaces
+      clar-tune spaces show heterophily --settings paper
+      clar-tune spaces check my-space.yaml
+    """  # noqa: D301
+    if ctx.invoked_subcommand is not None:
+        return
+    from clar_tune.space import load_space, shipped_spaces
+
+    found = [load_space(name) for name in shipped_spaces()]
+    if as_json:
+        click.echo(json.dumps([_summary(space) for space in found], indent=2))
+    else:
+        _print_list(found)
+
+
+@spaces.command()
+@click.argument("space", metavar="NAME_OR_FILE")
+@click.option("--settings", help="`tuned` or `paper`.  [default: all that the space has]")
+@json_option
+def show(space: str, settings: str | None, as_json: bool) -> None:
+    """Show what each method of a space may choose from.
+
+    Methods that share a line are treated alike.
+
+    \b
+    Example:
+      clar-tune spaces show heterophily --settings paper
+    """  # noqa: D301
+    from clar_tune.checks import one_of
+    from clar_tune.space import load_space
+
+    loaded = load_space(space)
+    chosen = list(loaded.settings)
+    if settings is not None:
+        chosen = [one_of(f"settings of {loaded.name}", settings, loaded.settings)]
+    if as_json:
+        resolved = {name: _resolved(loaded, name) for name in chosen}
+        click.echo(json.dumps({**_summary(loaded), "settings": resolved}, indent=2))
+        return
+    _print_head(loaded)
+    for name in chosen:
+        _print_settings(loaded, name)
+
+
+@spaces.command()
+@click.argument("files", nargs=-1, required=True, metavar="NAME_OR_FILE...")
+def check(files: tuple[str, ...]) -> None:
+    """Check spaces; the exit code is 1 if one is wrong.
+
+    \b
+    Example:
+      clar-tune spaces check my-space.yaml
+    """  # noqa: D301
+    from clar_tune.space import load_space
+
+    wrong = False
+    for file in files:
+        try:
+            click.echo(f"{file}: ok, {_extent(load_space(file))}")
+        except ClarTuneError as error:
+            wrong = True
+            click.echo(str(error))
+    if wrong:
+        raise SystemExit(1)
+
+
+def _extent(space: "Space") -> str:
+    trainings = ", ".join(f"{name} {space.most_trainings(name):,}" for name in space.settings)
+    return f"{space.studies} studies, trainings at most: {trainings}"
+
+
+def _summary(space: "Space") -> dict[str, Any]:
+    conditions = {method.name: space.conditions_of(method) for method in space.methods}
+    return {
+        "name": space.name,
+        "description": space.description,
+        "graphs": list(space.graphs),
+        "methods": list(conditions),
+        "protocols": dict(space.protocols),
+        "preprocessing": space.preprocessing,
+        "conditions": {name: found for name, found in conditions.items() if found != ({},)},
+        "studies": space.studies,
+        "settings": {name: _rules(space, name) for name in space.settings},
+    }
+
+
+def _resolved(space: "Space", settings: str) -> dict[str, Any]:
+    """The rules of one of the settings, and what each method may choose from."""
+    methods = {
+        method.name: {
+            parameter.name: {**asdict(parameter.domain), "when": dict(parameter.when)}
+            for parameter in _parameters(space, settings, method)
+        }
+        for method in space.methods
+    }
+    return {**_rules(space, settings), "methods": methods}
+
+
+def _rules(space: "Space", settings: str) -> dict[str, Any]:
+    chosen = space.settings[settings]
+    return {
+        "training": asdict(chosen.training),
+        "search": asdict(chosen.search),
+        "finals": chosen.finals,
+        "most_trainings": space.most_trainings(settings),
+    }
+
+
+def _parameters(space: "Space", settings: str, method: "Method") -> "list[Parameter]":
+    """What a method may choose from, apart from what its conditions fix."""
+    condition = space.conditions_of(method)[0]
+    given = space.settings[settings].levels.of(method).values()
+    return [parameter for parameter in given if parameter.name not in condition]
+
+
+def _print_list(found: "list[Space]") -> None:
+    table = _table("name", "graphs", "methods", "studies", "budget", "description")
+    for space in found:
+        tuned = space.settings["tuned"]
+        budget = f"{tuned.search.trials} x {tuned.search.repeats} + {tuned.finals}"
+        counts = (len(space.graphs), len(space.methods), space.studies)
+        table.add_row(space.name, *map(str, counts), budget, space.description)
+    _print(table)
+    _print("budget of each study: trials x repeats at most, + finals")
+
+
+def _print_head(space: "Space") -> None:
+    from clar_tune.ranges import Choice
+
+    _print(f"{space.name}: {space.description}")
+    for protocol in dict.fromkeys(space.protocols.values()):
+        graphs = [graph for graph in space.graphs if space.protocols[graph] == protocol]
+        _print(f"{protocol}: {', '.join(graphs)}")
+    for sweep in space.conditions:
+        varied = " x ".join(f"{name} {Choice(values)}" for name, values in sweep.values.items())
+        _print(f"conditions of {', '.join(sweep.methods) or 'all methods'}: {varied}")
+    _print(f"{space.preprocessing} edges, {_extent(space)}")
+
+
+def _print_settings(space: "Space", settings: str) -> None:
+    rules, methods = _rules(space, settings), [method.name for method in space.methods]
+    _print(f"\n{settings}: {_listed(rules['search'])}, finals {rules['finals']}")
+    _print(f"training: {_listed(rules['training'])}")
+    lines: dict[tuple[str, str], list[str]] = {}
+    for method in space.methods:
+        for parameter in _parameters(space, settings, method):
+            lines.setdefault((parameter.name, _choices(parameter)), []).append(method.name)
+    table = _table("parameter", "values", "methods")
+    for (name, choices), users in lines.items():
+        table.add_row(name, choices, "all" if users == methods else ", ".join(users))
+    _print(table)
+
+
+def _choices(parameter: "Parameter") -> str:
+    from clar_tune.ranges import Choice
+
+    when = [f"{name} is {Choice(values)}" for name, values in parameter.when.items()]
+    return f"{parameter.domain} when {' and '.join(when)}" if when else str(parameter.domain)
+
+
+def _listed(rules: dict[str, Any]) -> str:
+    from clar_tune.ranges import written
+
+    return ", ".join(f"{name} {written(value)}" for name, value in rules.items())
+
+
+def _table(*columns: str) -> "Table":
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    for number, column in enumerate(columns):
+        table.add_column(column, no_wrap=number == 0)
+    return table
+
+
+def _print(what: "str | Table") -> None:
+    from rich.console import Console
+
+    console = Console(width=None if sys.stdout.isatty() else 100)
+    console.print(what, highlight=False, markup=False)

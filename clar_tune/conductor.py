@@ -1,0 +1,275 @@
+"""Conducts a run: hands out jobs, judges what comes back, and writes it down first.
+
+Knows neither Ray nor files: results come in through :meth:`Conductor.receive`, rows go out
+through ``write``, and all of its state can be rebuilt from the rows written before.
+"""
+
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from clar_tune.course import Course, MakeJudge
+from clar_tune.entries import Trial
+from clar_tune.jobs import Failure, Job, Outcome, Trained, out_of_time
+from clar_tune.plan import Plan
+from clar_tune.rows import FinalRow, RepeatRow, TrialRow
+
+MAX_RETRIES = 3
+"""How often a job is handed out again after its worker was lost."""
+
+Write = Callable[[Sequence[TrialRow | RepeatRow | FinalRow]], None]
+"""Makes rows durable before it returns."""
+
+CAUTION = 1.2
+"""How much longer finals may take than the trainings before them."""
+
+
+@dataclass(slots=True)
+class Pace:
+    """How much can run at once, and until when."""
+
+    workers: int = 1
+    deadline: float | None = None
+    now: Callable[[], float] = time.monotonic
+
+    @property
+    def left(self) -> float:
+        """Seconds until the deadline."""
+        return float("inf") if self.deadline is None else self.deadline - self.now()
+
+
+class Conductor:
+    """The state of a run between its first job and its last."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        metrics: Mapping[str, str],
+        write: Write,
+        make_judge: MakeJudge,
+        pace: Pace | None = None,
+    ) -> None:
+        self.plan, self.pace, self._write = plan, pace or Pace(), write
+        self.courses = [
+            Course(place, study, metrics[study.columns.graph], make_judge)
+            for place, study in enumerate(plan.studies)
+        ]
+        self.live: dict[str, tuple[Job, float]] = {}
+        """Jobs that are out, with the time at which they went."""
+        self.draining = False
+        """Interrupted: nothing new starts, repeats under way are the last."""
+        self.search_over = False
+        """The time that is left belongs to the finals of studies that ended."""
+        self._first: deque[Job] = deque()  # unfinished trials and lost jobs
+        self._finals: deque[Job] = deque()
+        self._lost: Counter[tuple[int, str, int, int]] = Counter()
+        self._settled: set[int] = set()
+
+    def restore(
+        self,
+        trials: Iterable[TrialRow],
+        repeats: Iterable[Mapping[str, Any]],
+        finals: Iterable[Mapping[str, Any]],
+    ) -> None:
+        """Rebuild every study from stored rows, repeats in the order of their arrival."""
+        stored: dict[tuple[Any, ...], tuple[list[TrialRow], list[Mapping[str, Any]]]] = {}
+        for row in trials:
+            stored.setdefault(_study_of(asdict(row)), ([], []))[0].append(row)
+        for repeat in repeats:
+            stored[_study_of(repeat)][1].append(repeat)
+        places = {_study_of(asdict(course.plan.columns)): course for course in self.courses}
+        for final in finals:
+            course = places[_study_of(final)]
+            course.record_final(
+                final["trial"], final["repeat"], final["test_score"], final["seconds"]
+            )
+        for study, (rows, done) in stored.items():
+            course = places[study]
+            course.restore(rows, done)
+            changed = [row for row in rows if course.trials[row.trial].state != row.state]
+            self._write([course.trial_row(row.trial) for row in changed])
+            for number in sorted(course.running):
+                self._first.append(self._search_job(course, course.trials[number]))
+            self._settle(course)
+
+    def next_job(self, ticket: str) -> Job | None:
+        """The next thing to do, or ``None``: with no job out, there is none left."""
+        while not self.draining and self.pace.left > 0:
+            job = self._queued()
+            if job is None:
+                course = self._next_course()
+                if course is None:
+                    break
+                job = self._ask(course)
+            if job is not None:
+                self.live[ticket] = (job, self.pace.now())
+                return job
+        return None
+
+    def started(self, ticket: str) -> None:
+        """A job that waited for its worker begins only now."""
+        if ticket in self.live:
+            self.live[ticket] = (self.live[ticket][0], self.pace.now())
+
+    def receive(self, ticket: str, outcome: Outcome) -> bool:
+        """Take in what a worker sent back; whether its job goes on."""
+        job, _ = self.live[ticket]
+        course = self.courses[job.study]
+        if isinstance(outcome, Failure):
+            self._fail(course, job, outcome)
+        elif job.purpose == "final":
+            row = course.training_row(job.trial, outcome)
+            self._write([row])
+            course.record_final(
+                job.trial, outcome.index, outcome.test_score or 0.0, outcome.record.seconds
+            )
+        elif self._goes_on(course, job, outcome):
+            return True
+        del self.live[ticket]
+        self._settle(course)
+        return False
+
+    def lose(self, ticket: str, cause: str) -> None:
+        """A job whose worker was lost: handed out again, unless that happens too often."""
+        if ticket not in self.live:  # it was lost after its last result
+            return
+        job, since = self.live.pop(ticket)
+        course = self.courses[job.study]
+        trial = course.trials[job.trial]
+        after = len(trial.scores) if job.purpose == "repeat" else job.first
+        if self.pace.now() - since > job.timeout:
+            self._fail(course, job, out_of_time(after, self.plan.options.trial_timeout))
+        else:
+            attempt = (job.study, job.purpose, job.trial, job.first)
+            self._lost[attempt] += 1
+            trial.notes.append(f"{job.purpose} {after}: worker lost ({cause})")
+            trial.retries += 1
+            if self._lost[attempt] > MAX_RETRIES:
+                text = f"worker lost {self._lost[attempt]} times, last: {cause}"
+                self._fail(course, job, Failure(index=after, kind="lost", text=text))
+            else:
+                again = job if job.purpose == "final" else self._search_job(course, trial)
+                self._first.append(again)
+                self._write([course.trial_row(job.trial)])
+        self._settle(course)
+
+    @property
+    def state(self) -> str:
+        """What became of the run, once no job is out."""
+        if self.draining:
+            return "interrupted"
+        if all(course.confirmed for course in self.courses):
+            return "finished"
+        if self.search_over or self.pace.left <= 0:
+            return "paused"
+        return "incomplete"
+
+    def _goes_on(self, course: Course, job: Job, done: Trained) -> bool:
+        record = done.record
+        course.record(job.trial, record.val_score, record.val_loss, record.seconds)
+        row = course.training_row(job.trial, done)
+        ended = job.trial not in course.running
+        stops = ended or self.draining or self._search_must_end()
+        # The trial's own row is renewed when nothing more of it follows.
+        self._write([row, course.trial_row(job.trial)] if stops else [row])
+        return not stops
+
+    def _fail(self, course: Course, job: Job, failure: Failure) -> None:
+        trial = course.trials[job.trial]
+        if job.purpose == "final":
+            course.failed_finals.add((job.trial, job.first))
+            trial.notes.append(f"final {job.first}: {failure.kind}: {failure.text}")
+        else:
+            course.fail(job.trial, failure)
+        self._write([course.trial_row(job.trial)])
+
+    def _ask(self, course: Course) -> Job | None:
+        trial = course.ask()
+        if trial is None:
+            self._settle(course)
+            return None
+        self._write([course.trial_row(trial.trial)])
+        if trial.state == "running":
+            return self._search_job(course, trial)
+        self._settle(course)
+        return None
+
+    def _queued(self) -> Job | None:
+        if self._search_must_end():
+            self._first = deque(job for job in self._first if job.purpose == "final")
+        if self._first:
+            return self._first.popleft()
+        return self._finals.popleft() if self._finals else None
+
+    def _next_course(self) -> Course | None:
+        """Graph by graph; within one, the study that has asked least."""
+        if self._search_must_end():
+            return None
+        for graph in self.plan.graphs:
+            courses = (c for c in self.courses if c.plan.columns.graph == graph and c.may_ask)
+            least = min(courses, key=lambda course: len(course.trials), default=None)
+            if least is not None:
+                return least
+        return None
+
+    def _settle(self, course: Course) -> None:
+        """Once a study has ended, its winner is confirmed."""
+        best = course.winner
+        if not course.ended or course.place in self._settled:
+            return
+        self._settled.add(course.place)
+        course.release()
+        for number in course.missing_finals():
+            assert best is not None
+            trial = course.trials[best.trial]
+            self._finals.append(self._job(course, trial, "final", number, number + 1))
+
+    def _search_must_end(self) -> bool:
+        """Whether the time left is needed for the finals of studies that ended."""
+        if self.pace.deadline is not None and not self.search_over:
+            waiting = [*self._finals, *(job for job, _ in self.live.values())]
+            finals = [self._seconds(job) for job in waiting if job.purpose == "final"]
+            one = max((self._seconds(job) for job, _ in self.live.values()), default=0.0)
+            needed = sum(finals) / self.pace.workers + one
+            self.search_over = self.pace.left <= needed * CAUTION
+        return self.search_over
+
+    def _seconds(self, job: Job) -> float:
+        """How long one training of a job takes, judged by those before it."""
+        course = self.courses[job.study]
+        known = course if course.trainings else None
+        others = [other for other in self.courses if other.trainings]
+        measured = [known] if known else others
+        count = sum(other.trainings for other in measured)
+        return sum(other.seconds for other in measured) / count if count else 0.0
+
+    def _search_job(self, course: Course, trial: Trial) -> Job:
+        return self._job(course, trial, "repeat", trial.repeats, course.plan.rules.repeats)
+
+    def _job(self, course: Course, trial: Trial, purpose: str, first: int, last: int) -> Job:
+        plan, limit = course.plan, self.plan.options.trial_timeout
+        return Job(
+            study=course.place,
+            trial=trial.trial,
+            purpose=purpose,
+            first=first,
+            last=last,
+            graph=plan.columns.graph,
+            method=plan.columns.method,
+            protocol=plan.columns.protocol,
+            seed=plan.seed,
+            params=trial.params,
+            rules={
+                **asdict(plan.training),
+                "condition": plan.columns.condition,
+                "threads": plan.threads,
+                "outer_test": plan.outer_test,
+            },
+            timeout=limit if purpose == "final" else max(limit - trial.seconds, 0.0),
+        )
+
+
+def _study_of(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    return tuple(row[name] for name in ("graph", "method", "condition", "search"))

@@ -1,0 +1,163 @@
+"""The course of one study: its trials, what was decided about each, and its finals."""
+
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from clar_tune.entries import Trial, training_row, trial_row
+from clar_tune.jobs import Failure, Trained
+from clar_tune.plan import StudyPlan
+from clar_tune.rows import FinalRow, RepeatRow, TrialRow
+from clar_tune.studies import Study
+from clar_tune.winners import LOWER_IS_BETTER, Winner, winner
+
+Judge = Callable[[int, int, float], bool]
+"""Whether a trial goes on, given its number, its repeats so far and their mean score."""
+
+MakeJudge = Callable[[int, int, bool], Judge]
+"""Makes a judge from repeats, reduction factor and whether high scores are good."""
+
+
+class Course:
+    """The state of one study; all of it can be rebuilt from stored rows."""
+
+    def __init__(self, place: int, plan: StudyPlan, metric: str, make_judge: MakeJudge) -> None:
+        self.place, self.plan, self.metric = place, plan, metric
+        self.trials: dict[int, Trial] = {}
+        self.running: set[int] = set()
+        self.used_up = False
+        """A finite space without a configuration that was not tried."""
+        self.finals: dict[int, dict[int, float]] = {}
+        """Test scores by trial and number of the final."""
+        self.failed_finals: set[tuple[int, int]] = set()
+        self.trainings, self.seconds = 0, 0.0
+        high, rules = metric not in LOWER_IS_BETTER, plan.rules
+        self._judge = make_judge(rules.repeats, rules.reduction, high) if rules.pruning else None
+        self._study = Study(plan, maximise=high) if plan.searches else None
+
+    @property
+    def budget(self) -> int:
+        """How many trials it is to have."""
+        return self.plan.rules.trials if self.plan.searches else 1
+
+    @property
+    def may_ask(self) -> bool:
+        """Whether another trial can start."""
+        return not self.used_up and len(self.trials) < self.budget
+
+    @property
+    def ended(self) -> bool:
+        """Whether the search is over."""
+        return not self.may_ask and not self.running
+
+    @property
+    def winner(self) -> Winner | None:
+        """The winner so far."""
+        repeats = self.plan.rules.repeats if self.plan.searches else 0
+        return winner(self.trials.values(), self.metric, repeats)
+
+    def missing_finals(self) -> list[int]:
+        """Finals of the winner that are still to be trained."""
+        best = self.winner
+        if not self.ended or best is None:
+            return []
+        done = self.finals.get(best.trial, {})
+        return [number for number in range(self.plan.finals) if number not in done]
+
+    @property
+    def confirmed(self) -> bool:
+        """Whether the winner has all its finals."""
+        return self.ended and self.winner is not None and not self.missing_finals()
+
+    def ask(self) -> Trial | None:
+        """Start another trial; ``None`` if no configuration is left."""
+        number = len(self.trials)
+        if self._study is None:  # nothing to search: straight to the finals
+            params = self.plan.method.complete(self.plan.parameters.at([]))
+            trial = Trial(number, params, datetime.now(UTC), state="complete")
+            self.trials[number] = trial
+            return trial
+        proposed = self._study.propose(number)
+        if proposed is None:
+            self.used_up = True
+            return None
+        self.running.add(number)
+        trial = self.trials[number] = Trial(number, proposed, datetime.now(UTC))
+        return trial
+
+    def record(self, number: int, score: float, loss: float, seconds: float) -> None:
+        """Take in one repeat of a trial, and decide whether it goes on."""
+        trial = self.trials[number]
+        self._end(trial, self._counted(trial, score, loss, seconds))
+
+    def fail(self, number: int, failure: Failure) -> None:
+        """End a trial that cannot go on."""
+        self.trials[number].failure = failure
+        self._end(self.trials[number], "failed")
+
+    def record_final(self, number: int, index: int, score: float, seconds: float) -> None:
+        """Take in one final."""
+        self.finals.setdefault(number, {})[index] = score
+        self.trainings, self.seconds = self.trainings + 1, self.seconds + seconds
+
+    def restore(self, rows: Iterable[TrialRow], repeats: Iterable[Mapping[str, Any]]) -> None:
+        """Rebuild from stored rows; ``repeats`` in the order in which they arrived.
+
+        A trial whose last row is older than its last repeat ends as that repeat decides.
+        """
+        stored = {row.trial: row for row in sorted(rows, key=lambda row: row.trial)}
+        for number, row in stored.items():
+            trial = self.trials[number] = Trial.of(row)
+            if self._study:
+                self._study.start(number, trial.params)
+        states = {number: row.state for number, row in stored.items()}
+        for repeat in repeats:
+            trial = self.trials[repeat["trial"]]
+            score, loss, seconds = (repeat[name] for name in ("val_score", "val_loss", "seconds"))
+            state = self._counted(trial, score, loss, seconds)
+            if states[trial.trial] == "running":
+                states[trial.trial] = state
+        self.running = set(stored)
+        for number, state in states.items():
+            self._end(self.trials[number], state)
+
+    def trial_row(self, number: int) -> TrialRow:
+        """The row of a trial as it stands."""
+        return trial_row(self.plan.columns, self.metric, self.trials[number])
+
+    def training_row(self, number: int, done: Trained) -> RepeatRow | FinalRow:
+        """The row of one training of a trial."""
+        return training_row(self.plan.columns, number, done)
+
+    def release(self) -> None:
+        """Free what only a search needs."""
+        self._study = self._judge = None
+
+    def _counted(self, trial: Trial, score: float, loss: float, seconds: float) -> str:
+        """Add one repeat to a trial; returns the state that it gives the trial."""
+        trial.scores.append(score)
+        trial.losses.append(loss)
+        trial.seconds += seconds
+        self.trainings, self.seconds = self.trainings + 1, self.seconds + seconds
+        mean = trial.val_score
+        assert mean is not None
+        goes_on = self._judge is None or self._judge(trial.trial, trial.repeats, mean)
+        if trial.repeats >= self.plan.rules.repeats:
+            return "complete"
+        return "running" if goes_on else "pruned"
+
+    def _end(self, trial: Trial, state: str) -> None:
+        """Give a trial its state; if that is an end, tell the study the truth about it."""
+        trial.state = state
+        if state == "running":
+            return
+        self.running.discard(trial.trial)
+        score = trial.val_score
+        if self._study is None:
+            return
+        if trial.failure:
+            self._study.fail(trial.trial, hints=trial.failure.hints)
+        elif state == "pruned" and score is not None:
+            self._study.prune(trial.trial, score, trial.repeats)
+        elif score is not None:
+            self._study.complete(trial.trial, score)

@@ -1,0 +1,118 @@
+"""A trial in the making, and the rows that tell of it and of its trainings."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from statistics import fmean
+from typing import Any
+
+from clar_tune.jobs import Failure, Trained
+from clar_tune.records import Params
+from clar_tune.rows import FinalRow, Json, RepeatRow, StudyColumns, TrialRow
+
+COPIED = (
+    *("metric", "val_score", "val_loss", "epochs", "best_epoch"),
+    *("seconds", "penalty_active", "train_nodes", "val_nodes"),
+)
+"""Columns that a training's record names as the store does."""
+
+
+@dataclass(slots=True)
+class Trial:
+    """One configuration and what came of it so far."""
+
+    trial: int
+    params: Params
+    started: datetime
+    state: str = "running"
+    scores: list[float] = field(default_factory=list)
+    losses: list[float] = field(default_factory=list)
+    seconds: float = 0.0
+    failure: Failure | None = None
+    retries: int = 0
+    notes: list[str] = field(default_factory=list)
+
+    @staticmethod
+    def of(row: TrialRow) -> "Trial":
+        """As stored, but without its repeats and running."""
+        failure = None
+        if row.failure is not None:
+            failure = Failure(index=row.repeats, kind=row.failure, text=row.error or "")
+        return Trial(
+            trial=row.trial,
+            params=json.loads(row.params),
+            started=row.started,
+            failure=failure,
+            retries=row.retries,
+            notes=json.loads(row.notes),
+        )
+
+    @property
+    def repeats(self) -> int:
+        """How many trainings it had."""
+        return len(self.scores)
+
+    @property
+    def val_score(self) -> float | None:
+        """Mean score of its repeats."""
+        return fmean(self.scores) if self.scores else None
+
+    @property
+    def val_loss(self) -> float | None:
+        """Mean loss of its repeats."""
+        return fmean(self.losses) if self.losses else None
+
+
+def trial_row(columns: StudyColumns, metric: str, trial: Trial) -> TrialRow:
+    """The row of a trial as it stands."""
+    return TrialRow(
+        **asdict(columns),
+        trial=trial.trial,
+        state=trial.state,
+        repeats=trial.repeats,
+        metric=metric,
+        val_score=trial.val_score,
+        val_loss=trial.val_loss,
+        seconds=trial.seconds,
+        params=as_json(trial.params),
+        failure=trial.failure.kind if trial.failure else None,
+        error=trial.failure.text if trial.failure else None,
+        retries=trial.retries,
+        notes=json.dumps(trial.notes),
+        started=trial.started,
+        seq=0,  # given by the store
+    )
+
+
+def training_row(columns: StudyColumns, trial: int, done: Trained) -> RepeatRow | FinalRow:
+    """The row of one training; with a test score it is a final."""
+    record, spec = done.record, done.spec
+    active = {name: term.active for name, term in record.terms.items()}
+    values: dict[str, Any] = {
+        **asdict(columns),
+        **{name: getattr(record, name) for name in COPIED},
+        "trial": trial,
+        "key": spec.key,
+        "repeat": done.index,
+        "split_seed": spec.split_seed,
+        "init_seed": spec.init_seed,
+        "params": as_json(spec.params),
+        "penalty_active_com": active.get("com"),
+        "penalty_active_ori": active.get("ori"),
+        "started": done.started,
+        "select": spec.select,
+        "threads": spec.threads,
+        "device": done.device,
+        "terms": as_json({name: asdict(term) for name, term in record.terms.items()}),
+        "facts": as_json(record.facts),
+        "seq": 0,  # given by the store
+    }
+    if done.test_score is None:
+        return RepeatRow(**values)
+    return FinalRow(**values, test_score=done.test_score, test_nodes=done.test_nodes)
+
+
+def as_json(values: Mapping[str, Any]) -> Json:
+    """JSON text with sorted keys."""
+    return json.dumps(dict(values), sort_keys=True)

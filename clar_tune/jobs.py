@@ -1,0 +1,142 @@
+"""Jobs of workers: the trainings of one trial, or one final; what is sent back from each."""
+
+import gc
+import traceback
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import torch
+
+from clar_tune.confirm import test_count, test_score
+from clar_tune.errors import ClarTuneError, Diverged
+from clar_tune.graph import Graph
+from clar_tune.methods import Method
+from clar_tune.records import Params, TrainRecord, TrainSpec
+from clar_tune.splits import pair, search_nodes
+from clar_tune.tensors import TensorGraph
+from clar_tune.training import train
+
+LONGEST_ERROR = 2000
+"""Characters of an error text that are kept."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """Trainings ``first`` to ``last`` (excluded) of one configuration."""
+
+    study: int
+    """The study's place in the plan."""
+    trial: int
+    purpose: str
+    """``repeat`` in the search, ``final`` in the confirmation."""
+    first: int
+    last: int
+    graph: str
+    method: str
+    protocol: str
+    seed: int
+    params: Params
+    rules: Mapping[str, object]
+    """The rest of a :class:`TrainSpec`: condition, epochs, patience, threads …"""
+    timeout: float
+    """Seconds that the trial may still train."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trained:
+    """One finished training."""
+
+    index: int
+    spec: TrainSpec
+    record: TrainRecord
+    started: datetime
+    device: str
+    test_score: float | None = None
+    test_nodes: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """A training that gave no number."""
+
+    index: int
+    kind: str
+    """``diverged``, ``memory``, ``time`` or ``error``."""
+    text: str
+
+    @property
+    def hints(self) -> bool:
+        """Whether the parameters are to blame, so that a sampler should keep away from them."""
+        return self.kind in ("diverged", "memory")
+
+
+Outcome = Trained | Failure
+
+
+class OutOfTime(Exception):
+    """A trial that reached its time limit."""
+
+
+def perform(job: Job, index: int, graph: Graph, tensors: TensorGraph) -> Outcome:
+    """Do training number ``index`` of a job; whatever goes wrong comes back as a value."""
+    try:
+        method = Method.parse(job.method)
+        seeds = pair(job.graph, job.protocol, job.seed, index, job.purpose)
+        spec = method.spec(graph, job.params, job.protocol, seeds, **job.rules)
+        return trained(spec, job.purpose, index, graph, tensors)
+    except Exception as error:  # a user's model may raise anything
+        _release_memory()
+        return Failure(index=index, kind=_kind(error), text=_described(error))
+
+
+def out_of_time(index: int, limit: float) -> Failure:
+    """A trial that reached its time limit."""
+    text = f"stopped at the time limit of {limit:g} s (--trial-timeout)"
+    return Failure(index=index, kind="time", text=text)
+
+
+def trained(
+    spec: TrainSpec, purpose: str, index: int, graph: Graph, tensors: TensorGraph
+) -> Trained:
+    """One training; only a final is scored on test nodes."""
+    started = datetime.now(UTC)
+    nodes = search_nodes(graph, spec.protocol, spec.split_seed, spec.outer_test)
+    fit = train(spec, tensors, nodes)
+    tested = purpose == "final"
+    return Trained(
+        index=index,
+        spec=spec,
+        record=fit.record,
+        started=started,
+        device=str(tensors.labels.device.type),
+        test_score=test_score(fit, spec, graph) if tested else None,
+        test_nodes=test_count(spec, graph) if tested else 0,
+    )
+
+
+def _kind(error: Exception) -> str:
+    if isinstance(error, Diverged):
+        return "diverged"
+    if isinstance(error, OutOfTime):
+        return "time"
+    if isinstance(error, MemoryError | torch.OutOfMemoryError):
+        return "memory"
+    # torch's allocator for the CPU raises a plain RuntimeError.
+    out_of_memory = isinstance(error, RuntimeError) and "allocate memory" in str(error)
+    return "memory" if out_of_memory else "error"
+
+
+def _described(error: Exception) -> str:
+    if isinstance(error, ClarTuneError | OutOfTime):
+        return str(error)[:LONGEST_ERROR]
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    place = f"{Path(frame.filename).name}:{frame.lineno}"
+    return f"{type(error).__name__} at {place}: {error}"[:LONGEST_ERROR]
+
+
+def _release_memory() -> None:
+    gc.collect()
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()

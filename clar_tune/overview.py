@@ -1,0 +1,102 @@
+"""What the store knows about a run, study by study."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from clar_tune.rows import RunRow, TrialRow
+from clar_tune.winners import Winner, winner
+
+Study = tuple[str, str, str, int]
+"""Graph, method, condition, number of the search."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyView:
+    """One study of a stored run."""
+
+    graph: str
+    method: str
+    condition: str
+    search: int
+    metric: str
+    asked: int
+    trials: tuple[TrialRow, ...]
+    finals: tuple[Mapping[str, Any], ...]
+    """Finals of the winner."""
+    finals_asked: int
+    winner: Winner | None
+
+    def count(self, state: str) -> int:
+        """Trials in a state."""
+        return sum(trial.state == state for trial in self.trials)
+
+    @property
+    def best(self) -> TrialRow | None:
+        """The row of the winner."""
+        if self.winner is None:
+            return None
+        return next(trial for trial in self.trials if trial.trial == self.winner.trial)
+
+    @property
+    def used_up(self) -> bool:
+        """Fewer trials than asked for, and confirmed all the same: no configuration was left."""
+        confirmed = len(self.finals) >= self.finals_asked
+        return self.repeats > 0 and confirmed and len(self.trials) < self.asked
+
+    @property
+    def repeats(self) -> int:
+        """Trainings of the search."""
+        return sum(trial.repeats for trial in self.trials)
+
+    @property
+    def seconds(self) -> float:
+        """Time of all trainings."""
+        finals: float = sum(final["seconds"] for final in self.finals)
+        return finals + sum(trial.seconds for trial in self.trials)
+
+
+FINAL_COLUMNS = (
+    *("graph", "method", "condition", "search", "trial", "repeat", "key"),
+    *("test_score", "penalty_active", "seconds"),
+)
+"""Columns of finals that a view needs."""
+
+
+def studies_of(
+    row: RunRow, trials: Iterable[TrialRow], finals: Iterable[Mapping[str, Any]]
+) -> list[StudyView]:
+    """The studies of a run that have begun, in the order in which they did."""
+    budget = json.loads(row.budget)
+    by_study: dict[Study, list[TrialRow]] = {}
+    for trial in sorted(trials, key=lambda trial: (trial.started, trial.trial)):
+        study = (trial.graph, trial.method, trial.condition, trial.search)
+        by_study.setdefault(study, []).append(trial)
+    tested: dict[Study, list[Mapping[str, Any]]] = {}
+    for final in finals:
+        study = (final["graph"], final["method"], final["condition"], final["search"])
+        tested.setdefault(study, []).append(final)
+    return [_view(study, rows, tested.get(study, []), budget) for study, rows in by_study.items()]
+
+
+def _view(
+    study: Study, trials: list[TrialRow], finals: list[Mapping[str, Any]], budget: dict[str, Any]
+) -> StudyView:
+    # A study with nothing to search has one trial, complete without repeats.
+    plain = len(trials) == 1 and trials[0].state == "complete" and not trials[0].repeats
+    best = winner(trials, trials[0].metric, 0 if plain else budget["repeats"])
+    own = [final for final in finals if best and final["trial"] == best.trial]
+    graph, method, condition, search = study
+    return StudyView(
+        graph=graph,
+        method=method,
+        condition=condition,
+        search=search,
+        metric=trials[0].metric,
+        asked=1 if plain else budget["trials"],
+        trials=tuple(trials),
+        finals=tuple(sorted(own, key=lambda final: int(final["repeat"]))),
+        finals_asked=budget["finals"],
+        winner=best,
+    )

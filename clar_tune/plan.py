@@ -1,0 +1,226 @@
+"""What a run will do: a space and the options of its command, resolved into studies."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from clar_tune.catalogue import dataset_named
+from clar_tune.checks import fraction, one_of, positive, whole
+from clar_tune.errors import ParameterError
+from clar_tune.methods import Method
+from clar_tune.ranges import ParameterSet
+from clar_tune.records import SELECTIONS
+from clar_tune.rows import StudyColumns
+from clar_tune.seeds import seed_for
+from clar_tune.space import (
+    SAMPLERS,
+    SearchRules,
+    Settings,
+    Space,
+    TrainingRules,
+    check_sampler,
+    condition_text,
+)
+from clar_tune.splits import PROTOCOLS, check_protocol
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What a command changes of a space; ``None`` leaves it as the space says."""
+
+    settings: str = "tuned"
+    graphs: tuple[str, ...] | None = None
+    methods: tuple[str, ...] | None = None
+    protocol: str | None = None
+    trials: int | None = None
+    repeats: int | None = None
+    finals: int | None = None
+    sampler: str | None = None
+    pruning: bool | None = None
+    selection: str | None = None
+    searches: int = 1
+    outer_test: float = 0.0
+    seed: int = 0
+    threads: int = 1
+    trial_timeout: float = 1800.0
+    first_trials: int | None = None
+    """Trials asked for at first: an extended search keeps the start-up it had."""
+
+    def to_json(self) -> str:
+        """As the manifest keeps it."""
+        return json.dumps(asdict(self), sort_keys=True)
+
+    @staticmethod
+    def from_json(text: str) -> "Options":
+        """As read from a manifest."""
+        values: dict[str, Any] = json.loads(text)
+        for name in ("graphs", "methods"):
+            values[name] = tuple(values[name]) if values[name] is not None else None
+        return Options(**values)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyPlan:
+    """The search for one (graph, method, condition), with its budget and its rules."""
+
+    columns: StudyColumns
+    method: Method
+    parameters: ParameterSet
+    rules: SearchRules
+    training: TrainingRules
+    finals: int
+    startup: int
+    """How many trials are quasi-random before the sampler learns."""
+    seed: int
+    threads: int
+    outer_test: float
+
+    @property
+    def name(self) -> str:
+        """For people: graph, method, condition."""
+        c = self.columns
+        number = f"search {c.search}" if c.search else ""
+        return " ".join(part for part in (c.graph, c.method, c.condition, number) if part)
+
+    @property
+    def searches(self) -> bool:
+        """Whether there is anything to search; otherwise its one trial goes to the finals."""
+        return bool(self.parameters.searched)
+
+    @property
+    def trials(self) -> int:
+        """How many trials it can have: a finite space may hold fewer than asked for."""
+        count = self.parameters.count
+        return self.rules.trials if count is None else min(self.rules.trials, count)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Everything that a run does, in the order in which studies are served."""
+
+    space: Space
+    options: Options
+    studies: tuple[StudyPlan, ...]
+
+    @property
+    def graphs(self) -> tuple[str, ...]:
+        """The graphs in the order in which they are served."""
+        return tuple(dict.fromkeys(study.columns.graph for study in self.studies))
+
+    @property
+    def trainings(self) -> tuple[int, int]:
+        """How many trainings search at most, without any pruning, and how many confirm."""
+        search = sum(s.trials * s.rules.repeats for s in self.studies if s.searches)
+        return search, sum(study.finals for study in self.studies)
+
+
+def make_plan(space: Space, options: Options) -> Plan:
+    """Resolve and check everything that can be checked before any work starts."""
+    settings = _settings(space, options)
+    graphs = options.graphs or space.graphs
+    methods = _methods(space, options)
+    for graph in graphs:
+        dataset_named(graph)
+        check_protocol(graph, _protocol(space, options, graph))
+        _check_outer_test(options, _protocol(space, options, graph))
+    studies = tuple(
+        study
+        for graph in graphs
+        for method in methods
+        for study in _studies(space, options, settings, graph, method)
+    )
+    return Plan(space, options, studies)
+
+
+def _settings(space: Space, options: Options) -> Settings:
+    chosen = space.settings[one_of(f"settings of {space.name}", options.settings, space.settings)]
+    for name, value in (("trials", options.trials), ("repeats", options.repeats)):
+        if value is not None:
+            whole(f"--{name}", value, 1)
+    if options.finals is not None:
+        whole("--finals", options.finals, 1)
+    whole("--searches", options.searches, 1)
+    whole("--seed", options.seed, 0)
+    positive("--trial-timeout", options.trial_timeout)
+    fraction("--outer-test", options.outer_test, below_one=True)
+    changes = {
+        name: value
+        for name in ("trials", "repeats", "sampler", "pruning")
+        if (value := getattr(options, name)) is not None
+    }
+    one_of("sampler", str(changes.get("sampler", chosen.search.sampler)), SAMPLERS)
+    training = chosen.training
+    if options.selection is not None:
+        training = replace(training, select=one_of("selection", options.selection, SELECTIONS))
+    finals = options.finals or chosen.finals
+    return replace(
+        chosen, search=replace(chosen.search, **changes), training=training, finals=finals
+    )
+
+
+def _methods(space: Space, options: Options) -> tuple[Method, ...]:
+    if options.methods is None:
+        return space.methods
+    methods = tuple(Method.parse(name) for name in options.methods)
+    for name, names in (("--methods", options.methods), ("--graphs", options.graphs or ())):
+        doubled = {given for given in names if names.count(given) > 1}
+        if doubled:
+            raise ParameterError(f"{name}: {', '.join(sorted(doubled))} is named twice.")
+    return methods
+
+
+def _protocol(space: Space, options: Options, graph: str) -> str:
+    """The protocol of a graph; one that the space does not list takes the others' one."""
+    if options.protocol:
+        return options.protocol
+    if graph in space.protocols:
+        return space.protocols[graph]
+    usual = set(space.protocols.values())
+    if len(usual) > 1:
+        raise ParameterError(
+            f"--graphs {graph}: {space.name} names no protocol for it. Add --protocol."
+        )
+    return usual.pop()
+
+
+def _check_outer_test(options: Options, protocol: str) -> None:
+    if options.outer_test and PROTOCOLS[protocol].fixed:
+        raise ParameterError(
+            f"--outer-test {options.outer_test}: {protocol} comes with its own test nodes. "
+            "Leave it out, or choose a protocol that draws its splits."
+        )
+
+
+def _studies(
+    space: Space, options: Options, settings: Settings, graph: str, method: Method
+) -> Iterator[StudyPlan]:
+    rules = settings.search
+    for condition in space.conditions_of(method):
+        parameters = space.parameters(options.settings, method, condition)
+        where = f"{space.name}, {method.name}"
+        check_sampler(rules.sampler, rules.pruning, parameters, where)
+        method.checked(parameters.at([0.5] * len(parameters.searched)))
+        for search in range(options.searches):
+            yield StudyPlan(
+                columns=StudyColumns(
+                    space=space.name,
+                    settings=options.settings,
+                    graph=graph,
+                    method=method.name,
+                    backbone=method.backbone,
+                    regularizer=method.regularizer,
+                    condition=condition_text(condition),
+                    protocol=_protocol(space, options, graph),
+                    search=search,
+                ),
+                method=method,
+                parameters=parameters,
+                rules=rules,
+                training=settings.training,
+                finals=settings.finals,
+                startup=max(4, (options.first_trials or rules.trials) // 4),
+                seed=seed_for("search", options.seed, search) if search else options.seed,
+                threads=options.threads,
+                outer_test=options.outer_test,
+            )

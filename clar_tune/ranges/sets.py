@@ -1,0 +1,153 @@
+"""Parameters that belong together, some only where others have certain values."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from clar_tune.errors import SpaceError
+from clar_tune.ranges.domains import Domain, same
+from clar_tune.records import Value
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A name and what it may be; with ``when``, only where others have one of some values."""
+
+    name: str
+    domain: Domain
+    when: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
+    place: str = field(default="", compare=False)
+    """Where a file says so: ``space.yaml:7: settings.tuned.shared.lr``."""
+
+    def active(self, chosen: Mapping[str, Value]) -> bool:
+        """Whether it has a value beside those chosen; an inactive name is not in ``chosen``."""
+        return all(
+            name in chosen and any(same(chosen[name], value) for value in values)
+            for name, values in self.when.items()
+        )
+
+
+@dataclass(frozen=True)
+class ParameterSet:
+    """All parameters of one study, each after those that its ``when`` names.
+
+    What fixed values already decide is settled at once: a ``when`` that always holds is dropped,
+    and so is a parameter that is never active.
+    """
+
+    parameters: Sequence[Parameter]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "parameters", tuple(_settled(_in_order(self.parameters))))
+
+    def __iter__(self) -> Iterator[Parameter]:
+        return iter(self.parameters)
+
+    def __len__(self) -> int:
+        return len(self.parameters)
+
+    @property
+    def searched(self) -> tuple[Parameter, ...]:
+        """Those with more than one value."""
+        return tuple(p for p in self.parameters if p.domain.count != 1)
+
+    @property
+    def conditional(self) -> bool:
+        """Whether some searched parameter is not always active."""
+        return any(parameter.when for parameter in self.searched)
+
+    @property
+    def count(self) -> int | None:
+        """How many different configurations there are; none if some values are continuous."""
+        if any(parameter.domain.count is None for parameter in self.parameters):
+            return None
+        deciding: dict[str, list[Value]] = {}
+        for parameter in self.parameters:
+            for name, values in parameter.when.items():
+                known = deciding.setdefault(name, [])
+                known += [v for v in values if not any(same(v, other) for other in known)]
+        return _count(self.parameters, deciding, {})
+
+    def configurations(self) -> Iterator[dict[str, Value]]:
+        """Every configuration of a finite set; the last parameter changes fastest."""
+        return _configurations(self.parameters, {})
+
+    def at(self, unit: Sequence[float]) -> dict[str, Value]:
+        """The configuration at a point of the unit cube, one coordinate per searched parameter."""
+        places = {p.name: u for p, u in zip(self.searched, unit, strict=True)}
+        chosen: dict[str, Value] = {}
+        for parameter in self.parameters:
+            if parameter.active(chosen):
+                chosen[parameter.name] = parameter.domain.at(places.get(parameter.name, 0.0))
+        return chosen
+
+
+def _in_order(parameters: Sequence[Parameter]) -> list[Parameter]:
+    """Each after those it depends on, otherwise as given."""
+    names = {parameter.name for parameter in parameters}
+    waiting, ordered, placed = list(parameters), list[Parameter](), set[str]()
+    for parameter in parameters:
+        if unknown := [name for name in parameter.when if name not in names]:
+            raise SpaceError(
+                f"{parameter.place or parameter.name}: `when` names {unknown[0]!r}, which has no "
+                f"value here. Give it one, or name one of {', '.join(sorted(names))}."
+            )
+    while waiting:
+        ready = next((p for p in waiting if placed.issuperset(p.when)), None)
+        if ready is None:
+            first, circle = waiting[0], ", ".join(parameter.name for parameter in waiting)
+            raise SpaceError(
+                f"{first.place or first.name}: `when` goes round in a circle ({circle}). "
+                "Let one of them depend on none of the others."
+            )
+        waiting.remove(ready)
+        ordered.append(ready)
+        placed.add(ready.name)
+    return ordered
+
+
+def _settled(ordered: Sequence[Parameter]) -> Iterator[Parameter]:
+    known: dict[str, Value] = {}  # values that no search can change
+    never: set[str] = set()
+    for parameter in ordered:
+        decided = {name: v for name, v in parameter.when.items() if name in known or name in never}
+        if not replace(parameter, when=decided).active(known):
+            never.add(parameter.name)
+            continue
+        left = {name: v for name, v in parameter.when.items() if name not in decided}
+        if not left and parameter.domain.count == 1:
+            known[parameter.name] = parameter.domain.at(0.0)
+        yield replace(parameter, when=left)
+
+
+def _count(
+    parameters: Sequence[Parameter],
+    deciding: Mapping[str, Sequence[Value]],
+    chosen: Mapping[str, Value],
+) -> int:
+    """Configurations of ``parameters``; ``deciding`` holds the values that a ``when`` asks for.
+
+    All other values count alike, so only these are walked through.
+    """
+    if not parameters:
+        return 1
+    first, rest = parameters[0], parameters[1:]
+    if not first.active(chosen):
+        return _count(rest, deciding, chosen)
+    special = [value for value in deciding.get(first.name, ()) if first.domain.holds(value)]
+    others = (first.domain.count or 0) - len(special)
+    total = sum(_count(rest, deciding, {**chosen, first.name: value}) for value in special)
+    return total + (others and others * _count(rest, deciding, chosen))
+
+
+def _configurations(
+    parameters: Sequence[Parameter], chosen: dict[str, Value]
+) -> Iterator[dict[str, Value]]:
+    if not parameters:
+        yield chosen
+        return
+    first, rest = parameters[0], parameters[1:]
+    if not first.active(chosen):
+        yield from _configurations(rest, chosen)
+        return
+    for value in first.domain.values:
+        yield from _configurations(rest, {**chosen, first.name: value})

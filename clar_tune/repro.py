@@ -1,0 +1,78 @@
+"""Trains one stored row again."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from clar_tune.datasets import load
+from clar_tune.devices import best_device
+from clar_tune.errors import GraphError
+from clar_tune.jobs import trained
+from clar_tune.methods import Method
+from clar_tune.plan import Plan
+from clar_tune.records import TrainSpec
+from clar_tune.rows import FinalRow, RepeatRow
+from clar_tune.tensors import TensorGraph
+
+TOLERANCE = 1e-3
+"""How far numbers may differ on another machine."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A number then and now."""
+
+    name: str
+    stored: float
+    again: float
+
+    @property
+    def size(self) -> float:
+        """How far they are apart."""
+        return abs(self.again - self.stored)
+
+    @property
+    def tolerable(self) -> bool:
+        """Whether another machine may be to blame; epochs may shift, scores hardly."""
+        return self.name in ("epochs", "best_epoch") or self.size <= TOLERANCE
+
+
+def repeat_training(row: RepeatRow, plan: Plan, data: Path | None) -> list[Difference]:
+    """Train a row again, as its run did, and compare every number that it stored."""
+    graph = load(row.graph, plan.space.preprocessing, data)
+    study = plan.studies[0]
+    spec = TrainSpec(
+        graph=row.graph,
+        graph_hash=graph.hash,
+        backbone=row.backbone,
+        regularizer=row.regularizer,
+        protocol=row.protocol,
+        split_seed=row.split_seed,
+        init_seed=row.init_seed,
+        params=Method(row.backbone, row.regularizer).complete(json.loads(row.params)),
+        condition=row.condition,
+        outer_test=study.outer_test,
+        max_epochs=study.training.max_epochs,
+        patience=study.training.patience,
+        warmup=study.training.warmup,
+        select=row.select,
+        optimizer=study.training.optimizer,
+        threads=row.threads,
+    )
+    if spec.key != row.key:
+        raise GraphError(
+            f"{row.key}: the training would be {spec.key}. The graph {row.graph} ({graph.hash}) "
+            "or the program's version of numbers is not that of the run."
+        )
+    device = best_device() if row.device != "cpu" else "cpu"
+    purpose = "final" if isinstance(row, FinalRow) else "repeat"
+    again = trained(spec, purpose, row.repeat, graph, TensorGraph.of(graph, device))
+    numbers = [
+        ("val_score", row.val_score, again.record.val_score),
+        ("val_loss", row.val_loss, again.record.val_loss),
+        ("best_epoch", row.best_epoch, again.record.best_epoch),
+        ("epochs", row.epochs, again.record.epochs),
+    ]
+    if isinstance(row, FinalRow) and again.test_score is not None:
+        numbers.append(("test_score", row.test_score, again.test_score))
+    return [Difference(*number) for number in numbers]

@@ -1,0 +1,1 @@
+"""The search on Ray: all that knows it lives in this folder."""

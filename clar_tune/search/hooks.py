@@ -1,0 +1,124 @@
+"""Tune's hooks, each a few lines that pass on to the conductor.
+
+Tune asks in this order for one result: the scheduler, the searcher, the callbacks; only then
+the scheduler's decision is carried out. The conductor writes rows inside the scheduler's hook:
+a result is durable before anyone acts on it.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from ray.tune import Callback
+from ray.tune.experiment import Trial
+from ray.tune.schedulers import FIFOScheduler, TrialScheduler
+from ray.tune.search import Searcher
+
+from clar_tune.conductor import Conductor
+
+
+class Failsafe:
+    """Keeps the first error of a hook: Tune would take it for a failed trial, or reword it."""
+
+    def __init__(self) -> None:
+        self.error: BaseException | None = None
+
+    def guard(self, call: Callable[[], Any], otherwise: Any = None) -> Any:
+        """The result of a call, or ``otherwise`` if it raises."""
+        try:
+            return call()
+        except Exception as error:  # whatever it is, the driver raises it again
+            self.error = self.error or error
+            return otherwise
+
+
+class Unsaved:
+    """Tune pickles its hooks when it starts; nothing is ever restored from that."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {}
+
+
+class StudySearcher(Unsaved, Searcher):
+    """Asks the conductor for the next job."""
+
+    def __init__(self, conductor: Conductor, failsafe: Failsafe) -> None:
+        super().__init__()
+        self._conductor, self._failsafe = conductor, failsafe
+
+    def suggest(self, trial_id: str) -> Any:
+        """A job, nothing for now while others are out, or the end."""
+        job = self._failsafe.guard(lambda: self._conductor.next_job(trial_id))
+        if job is not None:
+            return {"job": job}
+        over = self._failsafe.error is not None or not self._conductor.live
+        return Searcher.FINISHED if over else None
+
+    def on_trial_complete(
+        self, trial_id: str, result: dict[str, Any] | None = None, error: bool = False
+    ) -> None:
+        """Nothing is left to do: results came through the scheduler, losses come below."""
+
+    def save(self, checkpoint_path: str) -> None:
+        """Nothing is kept here: runs are resumed from the store."""
+
+    def restore(self, checkpoint_path: str) -> None:
+        """See :meth:`save`."""
+
+
+class StudyScheduler(Unsaved, FIFOScheduler):
+    """Lets the conductor, and through it each study's rungs, judge every result."""
+
+    def __init__(self, conductor: Conductor, failsafe: Failsafe) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self._conductor, self._failsafe = conductor, failsafe
+
+    def on_trial_result(self, controller: Any, trial: Trial, result: dict[str, Any]) -> str:
+        """Write the result down; go on or stop."""
+        outcome = result["outcome"]
+        goes_on = self._failsafe.guard(
+            lambda: self._conductor.receive(trial.trial_id, outcome), otherwise=False
+        )
+        return str(TrialScheduler.CONTINUE if goes_on else TrialScheduler.STOP)
+
+    def choose_trial_to_run(self, controller: Any) -> Trial | None:
+        """The first trial that waits; only live ones are looked at, not all there ever were."""
+        waiting = (t for t in controller.get_live_trials() if t.status == Trial.PENDING)
+        return next(waiting, None)
+
+
+class RunCallback(Unsaved, Callback):
+    """Losses of workers, the driver's regular duties, and errors that end the run."""
+
+    def __init__(self, conductor: Conductor, failsafe: Failsafe, tick: Callable[[], None]) -> None:
+        self._conductor, self._failsafe, self._tick = conductor, failsafe, tick
+
+    def on_trial_start(self, iteration: int, trials: Any, trial: Trial, **info: Any) -> None:
+        """A worker begins with a job."""
+        self._failsafe.guard(lambda: self._conductor.started(trial.trial_id))
+
+    def on_trial_result(
+        self, iteration: int, trials: Any, trial: Trial, result: dict[str, Any], **info: Any
+    ) -> None:
+        """What was written down need not stay in Tune's memory."""
+        result.pop("outcome", None)
+
+    def on_trial_error(self, iteration: int, trials: Any, trial: Trial, **info: Any) -> None:
+        """Only a lost worker is an error of Tune's: trainings that fail are results."""
+        cause = _cause(trial)
+        self._failsafe.guard(lambda: self._conductor.lose(trial.trial_id, cause))
+
+    def on_step_end(self, iteration: int, trials: Any, **info: Any) -> None:
+        """Several times a second."""
+        self._failsafe.guard(self._tick)
+        if self._failsafe.error is not None:
+            raise self._failsafe.error
+
+
+def _cause(trial: Trial) -> str:
+    """What Ray says of a lost worker, in one line."""
+    file = trial.error_file
+    text = Path(file).read_text() if file and Path(file).exists() else ""
+    lines = [line.strip() for line in text.splitlines()[1:] if line.strip()]
+    told = [line for line in lines if "died" in line.lower() or "killed" in line.lower()]
+    return (told or lines or ["no reason given"])[-1][:500]

@@ -1,0 +1,95 @@
+"""A Ray actor that does jobs, one training per step; it is reused for many trials."""
+
+import faulthandler
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+import ray
+from ray import tune
+
+from clar_tune.devices import best_device, limit_memory
+from clar_tune.graph import Graph
+from clar_tune.jobs import Job, OutOfTime, out_of_time, perform
+from clar_tune.tensors import TensorGraph
+
+GRACE = 10.0
+"""Seconds after which a worker that does not heed its time limit ends itself."""
+
+KEPT_GRAPHS = 2
+"""Graphs whose tensors a worker keeps: studies are served graph by graph."""
+
+
+class Worker(tune.Trainable):
+    """Trains what its job says; a training that fails is a result, not an error of Ray's."""
+
+    def setup(
+        self,
+        config: dict[str, Any],
+        graphs: Mapping[str, ray.ObjectRef[Graph]] | None = None,
+        gpus: float = 0.0,
+    ) -> None:
+        """Keep references to the graphs; none is fetched before it is needed."""
+        self._graphs = graphs or {}
+        self._loaded: dict[str, tuple[Graph, TensorGraph]] = {}
+        self._device = best_device() if gpus else "cpu"
+        if gpus:
+            limit_memory(best_device(), gpus)
+        self.reset_config(config)
+
+    def reset_config(self, new_config: dict[str, Any]) -> bool:
+        """Begin another job."""
+        self._job: Job = new_config["job"]
+        self._index = self._job.first
+        self._ends = time.monotonic() + self._job.timeout
+        return True
+
+    def step(self) -> dict[str, Any]:
+        """Do the next training of the job."""
+        index, self._index = self._index, self._index + 1
+        graph, tensors = self._graph(self._job.graph)
+        try:
+            with _time_limit(self._ends - time.monotonic()):
+                outcome = perform(self._job, index, graph, tensors)
+        except OutOfTime:  # between the end of the training and the end of the block
+            outcome = out_of_time(index, self._job.timeout)
+        return {"outcome": outcome}
+
+    def _graph(self, name: str) -> tuple[Graph, TensorGraph]:
+        if name not in self._loaded:
+            graph: Graph = ray.get(self._graphs[name])
+            self._loaded[name] = graph, TensorGraph.of(graph, self._device)
+            for oldest in list(self._loaded)[:-KEPT_GRAPHS]:
+                del self._loaded[oldest]
+        return self._loaded[name]
+
+
+@contextmanager
+def _time_limit(seconds: float) -> Iterator[None]:
+    """Raise :class:`OutOfTime` in the block after some seconds.
+
+    What does not heed the exception, because it hangs in foreign code or swallows it, ends
+    with its process a little later; the driver then knows why.
+    """
+    seconds = max(seconds, 0.001)
+    faulthandler.dump_traceback_later(seconds + GRACE, exit=True, file=sys.__stderr__ or 2)
+    main = threading.current_thread() is threading.main_thread()
+    if main:
+        before = signal.signal(signal.SIGALRM, _expire)
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        if main:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
+        faulthandler.cancel_dump_traceback_later()
+
+
+def _expire(number: int, frame: FrameType | None) -> None:
+    raise OutOfTime("stopped at the time limit (--trial-timeout)")

@@ -1,0 +1,105 @@
+"""What a whole space must fulfil: every name, condition, value and sampler must make sense."""
+
+from collections.abc import Collection, Mapping
+
+from clar_tune.checks import one_of
+from clar_tune.errors import SpaceError, UnknownName
+from clar_tune.methods import Method
+from clar_tune.ranges import Domain, Fixed, ParameterSet, Range, written
+from clar_tune.space.items import Item
+from clar_tune.space.model import SAMPLERS, Space, condition_text
+from clar_tune.space.values import check_values
+
+
+def check_sampler(sampler: str, pruning: bool, parameters: ParameterSet, where: str) -> None:
+    """Refuse a sampler that cannot serve a study; ``where`` names the study in the error."""
+    one_of("sampler", sampler, SAMPLERS)
+    for parameter in parameters.searched:
+        if sampler == "grid" and parameter.domain.count is None:
+            raise SpaceError(
+                f"{where}: the grid sampler needs values it can list, but {parameter.name} is "
+                "continuous. Give `choices` or an integer range, or another sampler."
+            )
+    if sampler == "gp" and parameters.searched and pruning:
+        raise SpaceError(
+            f"{where}: the gp sampler learns from complete trials only. "
+            "Add `pruning: false` (--no-pruning), or take another sampler."
+        )
+    if sampler == "gp" and parameters.conditional:
+        raise SpaceError(
+            f"{where}: the gp sampler cannot search parameters with `when`. "
+            "Remove `when`, or take another sampler."
+        )
+
+
+def check_space(space: Space, items: Mapping[str, Item]) -> None:
+    """Refuse a space that some study could not be searched in; ``items`` are those of its file."""
+    for method in space.methods:
+        _check_conditions(space, method)
+    for settings, item in items["settings"].entries().items():
+        rules = space.settings[settings].search
+        _check_names(space, settings)
+        for method in space.methods:
+            _check_when(space, settings, method)
+            for condition in space.conditions_of(method):
+                parameters = space.parameters(settings, method, condition)
+                where = f"{item.place}, {method.name}"
+                check_sampler(rules.sampler, rules.pruning, parameters, where)
+                check_values(method, parameters, where)
+
+
+def _check_conditions(space: Space, method: Method) -> None:
+    known, seen = method.parameters(), set[str]()
+    for sweep in space.conditions:
+        if sweep.methods and method.name not in sweep.methods:
+            continue
+        hint = " Or limit the sweep to other methods by `methods`."
+        for name in sweep.values:
+            _check_known(name, f"parameter of {method.name}", known, sweep.places[name], hint)
+        for condition in map(condition_text, sweep.conditions()):
+            if condition in seen:
+                place = next(iter(sweep.places.values()))
+                raise SpaceError(f"{place}: {method.name} has the condition {condition} twice.")
+            seen.add(condition)
+
+
+def _check_names(space: Space, settings: str) -> None:
+    """Every parameter must belong to the methods that it is meant for."""
+    levels = space.settings[settings].levels
+    anyone = {name for method in space.methods for name in method.parameters()}
+    for parameter in levels.shared.values():
+        _check_known(parameter.name, "parameter", anyone, parameter.place)
+    for method in space.methods:
+        known = method.parameters()
+        for parameter in levels.of(method).values():
+            kind = f"parameter of {method.name}"
+            _check_known(parameter.name, kind, known, parameter.place)
+
+
+def _check_when(space: Space, settings: str, method: Method) -> None:
+    """Every value that a ``when`` asks for must be possible under some condition."""
+    domains: dict[str, list[Domain]] = {}
+    for name, parameter in space.settings[settings].levels.of(method).items():
+        domains.setdefault(name, []).append(parameter.domain)
+    for condition in space.conditions_of(method):
+        for name, value in condition.items():
+            domains.setdefault(name, []).append(Fixed(value))
+    for parameter in space.settings[settings].levels.of(method).values():
+        for name, values in parameter.when.items():
+            _check_known(name, f"parameter given to {method.name}", domains, parameter.place)
+            for value in values:
+                if not any(domain.holds(value) for domain in domains[name]):
+                    allowed = [text for domain in domains[name] for text in _listed(domain)]
+                    unknown = UnknownName(f"value of {name}", written(value), allowed)
+                    raise SpaceError(f"{parameter.place}.when: {unknown}")
+
+
+def _check_known(
+    name: str, kind: str, allowed: Collection[str], place: str, hint: str = ""
+) -> None:
+    if name not in allowed:
+        raise SpaceError(f"{place}: {UnknownName(kind, name, allowed)}{hint}")
+
+
+def _listed(domain: Domain) -> list[str]:
+    return [str(domain)] if isinstance(domain, Range) else [written(v) for v in domain.values]

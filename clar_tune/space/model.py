@@ -1,0 +1,147 @@
+"""A space as a frozen value, and what each of its studies may choose from."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import product
+
+from clar_tune.errors import UnknownName
+from clar_tune.methods import Method
+from clar_tune.ranges import Fixed, Parameter, ParameterSet, written
+from clar_tune.records import Value
+
+SAMPLERS = ("tpe", "gp", "random", "grid")
+
+Parameters = Mapping[str, Parameter]
+Condition = Mapping[str, Value]
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingRules:
+    """How every training of a space goes; the names are those of ``TrainSpec``."""
+
+    max_epochs: int = 1000
+    patience: int = 100
+    warmup: int = 50
+    select: str = "loss"
+    optimizer: str = "adam"
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRules:
+    """The budget and the means of every search of a space."""
+
+    trials: int = 16
+    repeats: int = 9
+    reduction: int = 3
+    sampler: str = "tpe"
+    pruning: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Levels:
+    """Parameters of all methods, of a backbone, of a regularizer, of a method; later ones win."""
+
+    shared: Parameters = field(default_factory=dict)
+    backbones: Mapping[str, Parameters] = field(default_factory=dict)
+    regularizers: Mapping[str, Parameters] = field(default_factory=dict)
+    methods: Mapping[str, Parameters] = field(default_factory=dict)
+
+    def of(self, method: Method) -> dict[str, Parameter]:
+        """What a method may choose from; shared parameters that it does not have are left out."""
+        known = method.parameters()
+        return {
+            **{name: p for name, p in self.shared.items() if name in known},
+            **self.backbones.get(method.backbone, {}),
+            **self.regularizers.get(method.regularizer, {}),
+            **self.methods.get(method.name, {}),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """One way to run a space: ``tuned``, or ``paper`` for what the paper did."""
+
+    training: TrainingRules = TrainingRules()
+    search: SearchRules = SearchRules()
+    finals: int = 10
+    levels: Levels = Levels()
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """Conditions: every combination of some fixed values, for some methods."""
+
+    values: Mapping[str, tuple[Value, ...]]
+    methods: tuple[str, ...] = ()  # none named: all
+    places: Mapping[str, str] = field(default_factory=dict, compare=False)
+    """Where a file says so, by name."""
+
+    def conditions(self) -> Iterator[dict[str, Value]]:
+        """Every combination; the last name changes fastest."""
+        for values in product(*self.values.values()):
+            yield dict(zip(self.values, values, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """Graphs x methods x conditions, what to search, how to train, how to confirm."""
+
+    name: str
+    description: str
+    text: str
+    """The file, verbatim."""
+    graphs: tuple[str, ...]
+    methods: tuple[Method, ...]
+    protocols: Mapping[str, str]
+    """The protocol of each graph."""
+    preprocessing: str
+    conditions: tuple[Sweep, ...]
+    settings: Mapping[str, Settings]
+    """``tuned``, and ``paper`` where there is one."""
+
+    def parameters(self, settings: str, method: Method, condition: Condition) -> ParameterSet:
+        """What a study may choose from; the values of its condition are fixed."""
+        if settings not in self.settings:
+            raise UnknownName(f"settings of {self.name}", settings, self.settings)
+        known = method.parameters()
+        for name in condition:
+            if name not in known:
+                raise UnknownName(f"parameter of {method.name}", name, known)
+        chosen = self.settings[settings].levels.of(method)
+        places = {name: place for sweep in self.conditions for name, place in sweep.places.items()}
+        for name, value in condition.items():
+            chosen[name] = Parameter(name, Fixed(value), place=places.get(name, ""))
+        return ParameterSet(tuple(chosen.values()))
+
+    def conditions_of(self, method: Method) -> tuple[Condition, ...]:
+        """The conditions under which a method is studied: one without values if there is none."""
+        found = [
+            condition
+            for sweep in self.conditions
+            if not sweep.methods or method.name in sweep.methods
+            for condition in sweep.conditions()
+        ]
+        return tuple(found) or ({},)
+
+    @property
+    def studies(self) -> int:
+        """How many studies there are under each of the settings."""
+        return len(self.graphs) * sum(len(self.conditions_of(method)) for method in self.methods)
+
+    def most_trainings(self, settings: str) -> int:
+        """How many trainings there are if nothing is pruned."""
+        return len(self.graphs) * sum(
+            self._trainings_of_one(settings, method, condition)
+            for method in self.methods
+            for condition in self.conditions_of(method)
+        )
+
+    def _trainings_of_one(self, settings: str, method: Method, condition: Condition) -> int:
+        chosen, count = self.settings[settings], self.parameters(settings, method, condition).count
+        trials = chosen.search.trials if count is None else min(count, chosen.search.trials)
+        return chosen.finals + (0 if count == 1 else trials * chosen.search.repeats)
+
+
+def condition_text(condition: Condition) -> str:
+    """``key=value`` pairs, sorted and joined by commas; values as YAML writes them."""
+    return ",".join(f"{name}={written(condition[name])}" for name in sorted(condition))

@@ -1,0 +1,6 @@
+"""Where results are kept: Parquet tables, written by one driver per run, read by anyone."""
+
+from clar_tune.store.store import Store, StoredRun
+from clar_tune.store.writer import RunWriter
+
+__all__ = ["RunWriter", "Store", "StoredRun"]

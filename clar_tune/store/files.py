@@ -1,0 +1,142 @@
+"""Whole files of a store: listed, read, and replaced so that nobody sees half of one."""
+
+import fcntl
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pyarrow import fs
+
+from clar_tune.errors import StoreError
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """Files under one folder of a filesystem; paths are relative to it."""
+
+    filesystem: Any
+    root: str
+    url: str
+
+    @property
+    def local(self) -> bool:
+        """Does the store lie in a directory, where files can be renamed and locked?"""
+        return isinstance(self.filesystem, fs.LocalFileSystem)
+
+    def full(self, path: str) -> str:
+        """The path as the filesystem knows it."""
+        return f"{self.root}/{path}" if self.root else path
+
+    def shown(self, path: str) -> str:
+        """The path as a message names it."""
+        return self.full(path) if self.local else f"{self.url.partition('?')[0]}/{path}"
+
+    def under(self, folder: str) -> list[str]:
+        """Paths of all files below a folder, sorted; none if there is no such folder."""
+        selector = fs.FileSelector(self.full(folder), allow_not_found=True, recursive=True)
+        try:
+            found = self.filesystem.get_file_info(selector)
+        except OSError as error:
+            raise self._refused("read", folder, error) from error
+        start = len(self.root) + 1 if self.root else 0
+        return sorted(info.path[start:] for info in found if info.type == fs.FileType.File)
+
+    def read(self, path: str) -> bytes | None:
+        """Contents of a file; none if it is not there."""
+        try:
+            if self.local:
+                return Path(self.full(path)).read_bytes()
+            with self.filesystem.open_input_file(self.full(path)) as stream:
+                return bytes(stream.read())
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise self._refused("read", path, error) from error
+
+    def write(self, path: str, data: Any, *, sync: bool = True) -> None:
+        """Replace a file at one stroke; with ``sync`` it outlives a power cut."""
+        try:
+            if self.local:
+                replace_file(Path(self.full(path)), data, sync=sync)
+            else:
+                self._put(path, data)
+        except OSError as error:
+            raise self._refused("written", path, error) from error
+
+    def delete(self, path: str) -> None:
+        """Remove a file, if it is there."""
+        try:
+            with suppress(FileNotFoundError):
+                self.filesystem.delete_file(self.full(path))
+        except OSError as error:
+            raise self._refused("removed", path, error) from error
+
+    @contextmanager
+    def locked(self, folder: str) -> Iterator[bool]:
+        """Keep other processes out of a folder meanwhile; false where that is not possible."""
+        if not self.local:
+            yield False
+            return
+        path = Path(self.full(folder))
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+            handle = os.open(path, os.O_RDONLY)
+        except OSError as error:
+            raise self._refused("written", folder, error) from error
+        try:
+            yield _flock(handle)
+        finally:
+            os.close(handle)
+
+    def _put(self, path: str, data: Any) -> None:
+        try:
+            stream = self.filesystem.open_output_stream(self.full(path))
+        except FileNotFoundError:
+            # Object stores need no folders; other filesystems do.
+            self.filesystem.create_dir(os.path.dirname(self.full(path)))
+            stream = self.filesystem.open_output_stream(self.full(path))
+        with stream:
+            stream.write(data)
+
+    def _refused(self, deed: str, path: str, error: OSError) -> StoreError:
+        cause = error.strerror or (str(error).splitlines() or ["no reason given"])[0]
+        return StoreError(f"{self.shown(path)} cannot be {deed}: {cause.rstrip('.')}.")
+
+
+def replace_file(path: Path, data: Any, *, sync: bool) -> None:
+    """Write beside a local file, then rename over it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    try:
+        with beside.open("wb") as stream:
+            stream.write(data)
+            if sync:
+                stream.flush()
+                os.fsync(stream.fileno())
+        beside.replace(path)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise
+    if sync:
+        sync_folder(path.parent)
+
+
+def sync_folder(path: Path) -> None:
+    """Make renames in a local folder outlive a power cut."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _flock(handle: int) -> bool:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+    except OSError:
+        return False  # some network filesystems cannot lock a folder
+    return True

@@ -1,0 +1,51 @@
+"""One stored training, found by the beginning of its key."""
+
+from collections.abc import Callable, Sequence
+
+from clar_tune.errors import StoreError
+from clar_tune.rows import FinalRow, RepeatRow
+from clar_tune.store.files import Files
+from clar_tune.store.parts import parts_of
+from clar_tune.store.reading import pending_rows, with_key
+from clar_tune.store.schema import rows_of, table_of
+
+KEY_LENGTH = 16
+_KINDS: dict[str, type[RepeatRow]] = {"repeats": RepeatRow, "finals": FinalRow}
+
+Found = tuple[str, str, RepeatRow | FinalRow]
+
+
+def find_key(
+    files: Files, runs: Sequence[str], key: str, note: Callable[[StoreError], None]
+) -> Found:
+    """The run, table and row of the only key that begins so; of several runs the first."""
+    found: list[Found] = []
+    for run in runs:
+        for table in _KINDS:
+            found += [(run, table, row) for row in _rows(files, run, table, key, note)]
+        if found and len(key) >= KEY_LENGTH:
+            break
+    keys = {row.key: None for _, _, row in found}
+    if not key or not keys:
+        raise StoreError(f"no row with key {key!r}. `clar-tune query` shows the keys there are.")
+    if len(keys) > 1:
+        some = ", ".join(list(keys)[:5])
+        raise StoreError(f"key {key!r} is not unique: {some} … Write more of it.")
+    return found[0]
+
+
+def _rows(
+    files: Files, run: str, table: str, key: str, note: Callable[[StoreError], None]
+) -> list[RepeatRow]:
+    ahead = [row for row in pending_rows(files, run, table).get(table, []) if _fits(row, key)]
+    found = rows_of(_KINDS[table], table_of(table, ahead))
+    for part in parts_of(files, table, run):
+        try:
+            found += rows_of(_KINDS[table], with_key(files, part, key))
+        except StoreError as error:
+            note(error)
+    return found
+
+
+def _fits(row: dict[str, str], key: str) -> bool:
+    return row["key"].startswith(key)

@@ -1,0 +1,92 @@
+"""Tables of a store as readers see them: Parquet files plus what is still ahead of them."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from clar_tune.errors import UnknownName
+from clar_tune.rows import RunRow
+from clar_tune.store.files import Files
+from clar_tune.store.lease import read_lease
+from clar_tune.store.parts import Part, parts_of, read_part
+from clar_tune.store.schema import (
+    APPENDED,
+    TRIAL,
+    newest_trials,
+    rows_of,
+    schema_of,
+    table_of,
+)
+from clar_tune.store.wal import Pending, read_wal, wal_path
+
+
+def pending_rows(files: Files, run: str, only: str = "") -> Pending:
+    """Rows that may not have reached Parquet yet, as far as this machine can see them."""
+    mark, pending = read_wal(wal_path(files, run), only)
+    if not pending or files.local:
+        return pending
+    lease = read_lease(files, run)
+    return pending if lease is not None and lease.wal == mark else {}
+
+
+def read_manifest(files: Files, run: str) -> RunRow | None:
+    """The manifest of a run; none if there is no such run."""
+    pending = pending_rows(files, run, "runs").get("runs")
+    if pending:
+        found = table_of("runs", pending[-1:])
+    else:
+        parts = parts_of(files, "runs", run)
+        if not parts:
+            return None
+        found = merged([read_part(files, part) for part in parts], "runs", [])
+    return rows_of(RunRow, found)[-1] if found.num_rows else None
+
+
+def read_table(
+    files: Files, table: str, run: str, columns: Sequence[str] | None = None
+) -> pa.Table:
+    """Rows of one run in order of ``seq``, each once."""
+    # The write-ahead file comes first: a row that leaves it meanwhile is then in Parquet.
+    pending = pending_rows(files, run, table).get(table, [])
+    names = _checked(table, columns)
+    wanted = list(dict.fromkeys([*names, "seq", *(() if table in APPENDED else TRIAL)]))
+    parts = parts_of(files, table, run)
+    stored = [read_part(files, part, wanted) for part in parts]
+    return merged(stored, table, pending, wanted).select(names)
+
+
+def merged(
+    stored: Sequence[pa.Table],
+    table: str,
+    pending: Sequence[dict[str, Any]],
+    columns: Sequence[str] | None = None,
+) -> pa.Table:
+    """Stored and pending rows of one run without doubles."""
+    ahead = table_of(table, pending)
+    ahead = ahead if columns is None else ahead.select(columns)
+    if table == "runs":
+        return ahead if len(ahead) else pa.concat_tables([*stored, ahead])
+    if table == "trials":
+        return newest_trials(pa.concat_tables([*stored, ahead]))
+    if stored and stored[-1].num_rows:
+        ahead = ahead.filter(pc.greater(ahead["seq"], pc.max(stored[-1]["seq"])))
+    return pa.concat_tables([*stored, ahead])
+
+
+def with_key(files: Files, part: Part, prefix: str) -> pa.Table:
+    """Rows of a part whose key begins with a text."""
+    keys = read_part(files, part, ["key"])["key"]
+    places = pc.indices_nonzero(pc.starts_with(keys, prefix))
+    return (
+        read_part(files, part).take(places) if len(places) else schema_of(part.table).empty_table()
+    )
+
+
+def _checked(table: str, columns: Sequence[str] | None) -> list[str]:
+    allowed = schema_of(table).names
+    for name in columns or ():
+        if name not in allowed:
+            raise UnknownName(f"column of {table}", name, allowed)
+    return allowed if columns is None else list(columns)

@@ -1,0 +1,187 @@
+"""A store: the directory or bucket that holds all runs as Parquet."""
+
+import os
+import re
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+import pyarrow as pa
+from pyarrow import fs
+
+from clar_tune.errors import StoreError, UnknownName
+from clar_tune.rows import FinalRow, RepeatRow, RunRow, TrialRow
+from clar_tune.store.files import Files
+from clar_tune.store.keys import find_key
+from clar_tune.store.lease import Lease, read_lease
+from clar_tune.store.parts import numbered, write_part
+from clar_tune.store.reading import read_manifest, read_table
+from clar_tune.store.schema import plain, rows_of, table_of
+from clar_tune.store.snapshot import Snapshot, snapshot
+from clar_tune.store.wal import read_wal, wal_path
+from clar_tune.store.writer import RunWriter
+
+LATEST = "latest"
+_NAME = re.compile(r"[a-z][a-z0-9-]*")
+_MANIFEST = re.compile(r"runs/run=(?P<run>[a-z][a-z0-9-]*)/.+")
+_READERS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRun:
+    """A run in a store: its name and its manifest."""
+
+    name: str
+    row: RunRow
+
+
+class Store:
+    """All runs in one place; opening it creates nothing."""
+
+    def __init__(self, filesystem: Any, path: str, url: str | None = None) -> None:
+        self.url = url or path
+        self._files = Files(filesystem, path.rstrip("/") or path, self.url)
+        self._damaged: dict[str, None] = {}
+
+    @staticmethod
+    def open(url: str | os.PathLike[str]) -> "Store":
+        """A store at a directory or at a URI that pyarrow knows (``s3://``, ``gs://`` …)."""
+        text = os.fspath(url)
+        if "://" not in text:
+            return _in_directory(text)
+        try:
+            filesystem, path = fs.FileSystem.from_uri(text)
+        except (pa.ArrowException, OSError, ValueError) as error:
+            reason = str(error).splitlines()[0].rstrip(".")
+            raise StoreError(
+                f"store {_without_secrets(text)!r} cannot be opened ({reason}). "
+                "Give a directory, or a URI such as s3://bucket/folder."
+            ) from error
+        if isinstance(filesystem, fs.LocalFileSystem):
+            return _in_directory(path)
+        return Store(filesystem, path, _without_secrets(text))
+
+    def runs(self) -> list[StoredRun]:
+        """All runs that can be read, the newest first; ``damaged`` names what cannot."""
+        matches = (_MANIFEST.fullmatch(path) for path in self._files.under("runs"))
+        names = sorted({match["run"] for match in matches if match})
+        with ThreadPoolExecutor(_READERS) as readers:
+            found = [run for run in readers.map(self._readable, names) if run is not None]
+        return sorted(found, key=lambda run: (run.row.started, run.name), reverse=True)
+
+    def damaged(self) -> list[str]:
+        """What reading came across and left out, one line each."""
+        return list(self._damaged)
+
+    def find(self, text: str) -> StoredRun:
+        """The run with this name, with a name that begins so, or the ``latest``."""
+        if _NAME.fullmatch(text) and text != LATEST:
+            row = read_manifest(self._files, text)
+            if row is not None:
+                return StoredRun(text, row)
+        runs = self.runs()
+        if not runs:
+            raise StoreError(f"store {self.url} has no runs. Start one with `clar-tune run`.")
+        if text == LATEST:
+            return runs[0]
+        matching = [run for run in runs if text and run.name.startswith(text)]
+        if not matching:
+            raise UnknownName("run", text, [run.name for run in runs])
+        if len(matching) > 1:
+            names = ", ".join(run.name for run in matching)
+            raise StoreError(f"run {text!r} is not unique: {names}. Write more of the name.")
+        return matching[0]
+
+    def create(self, name: str, row: RunRow) -> RunWriter:
+        """Begin a run under a new name."""
+        if not _NAME.fullmatch(name) or name == LATEST:
+            raise StoreError(
+                f"{name!r} cannot name a run. Begin with a letter from a to z, go on with "
+                f"these, digits and `-`; {LATEST!r} is taken."
+            )
+        self._refuse_existing(name)
+        lease = Lease(self._files, name)
+        try:
+            self._refuse_existing(name)
+            part = numbered("runs", name, 0)
+            write_part(self._files, part, table_of("runs", [plain(row)]))
+            return RunWriter(self._files, name, row, lease)
+        except BaseException:
+            lease.release(clean=True)
+            raise
+
+    def reopen(self, name: str) -> RunWriter:
+        """Go on with a run; what its last driver left unflushed is brought in."""
+        self.find(name)
+        lease = Lease(self._files, name, read_wal(wal_path(self._files, name), "runs")[0])
+        try:
+            row = read_manifest(self._files, name)
+            if row is None:
+                raise UnknownName("run", name, [run.name for run in self.runs()])
+            return RunWriter(self._files, name, row, lease)
+        except BaseException:
+            lease.release(clean=False)
+            raise
+
+    def state_of(self, run: StoredRun) -> str:
+        """The state of a run; one whose driver is gone says so."""
+        holder = read_lease(self._files, run.name) if run.row.state == "running" else None
+        gone = run.row.state == "running" and (holder is None or not holder.alive)
+        return "running (its driver is gone: resume it)" if gone else run.row.state
+
+    def trials(self, run: str) -> list[TrialRow]:
+        """One row per trial of a run, in order of their last change."""
+        return rows_of(TrialRow, read_table(self._files, "trials", run))
+
+    def repeats(self, run: str, columns: Sequence[str] | None = None) -> pa.Table:
+        """Repeats of a run in order of arrival."""
+        return read_table(self._files, "repeats", run, columns)
+
+    def finals(self, run: str, columns: Sequence[str] | None = None) -> pa.Table:
+        """Finals of a run in order of arrival."""
+        return read_table(self._files, "finals", run, columns)
+
+    def find_key(
+        self, key: str, run: str | None = None
+    ) -> tuple[StoredRun, str, RepeatRow | FinalRow]:
+        """The row whose key begins so, its run and its table; of several runs the newest."""
+        runs = self.runs() if run is None else [self.find(run)]
+        name, table, row = find_key(self._files, [run.name for run in runs], key, self._note)
+        return next(run for run in runs if run.name == name), table, row
+
+    def snapshot(self, table: str) -> Snapshot:
+        """One table of all runs as it is now, for queries."""
+        return snapshot(self._files, table, self._note)
+
+    def _readable(self, name: str) -> StoredRun | None:
+        try:
+            row = read_manifest(self._files, name)
+        except StoreError as error:
+            self._note(error)
+            return None
+        return None if row is None else StoredRun(name, row)
+
+    def _note(self, error: StoreError) -> None:
+        self._damaged[str(error)] = None
+
+    def _refuse_existing(self, name: str) -> None:
+        found = self._files.under(f"runs/run={name}")
+        if any(path.endswith(".parquet") for path in found):
+            raise StoreError(
+                f"run {name!r} exists in {self.url}. Choose another --name, or `clar-tune resume`."
+            )
+
+
+def _in_directory(path: str) -> Store:
+    folder = Path(path).expanduser().absolute()
+    if folder.exists() and not folder.is_dir():
+        raise StoreError(f"store {path} is a file. Give a directory; it need not exist yet.")
+    return Store(fs.LocalFileSystem(), str(folder), path)
+
+
+def _without_secrets(url: str) -> str:
+    parts = urlsplit(url)
+    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))

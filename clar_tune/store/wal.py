@@ -1,0 +1,118 @@
+"""The write-ahead file of a run: one line of JSON per row, there until Parquet has the row."""
+
+import hashlib
+import json
+import os
+from collections import defaultdict
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import platformdirs
+
+from clar_tune.errors import StoreError
+from clar_tune.store.files import Files, replace_file
+
+Line = tuple[str, dict[str, Any]]
+"""A table and a row of it."""
+
+Pending = dict[str, list[dict[str, Any]]]
+"""Rows by table, in order of arrival."""
+
+
+def wal_path(files: Files, run: str) -> Path:
+    """In the store if that is a directory, otherwise in the cache folder of this machine."""
+    if files.local:
+        return Path(files.full(f"runs/run={run}/_wal.jsonl"))
+    cache = Path(platformdirs.user_cache_dir("clar-tune", appauthor=False))
+    return cache / "wal" / hashlib.sha256(files.url.encode()).hexdigest()[:16] / f"{run}.jsonl"
+
+
+def read_wal(path: Path, only: str = "") -> tuple[str, Pending]:
+    """The mark of a file and its rows (of one table); a torn last line is left out."""
+    try:
+        lines = path.read_bytes().split(b"\n")[:-1]
+    except FileNotFoundError:
+        return "", {}
+    except OSError as error:
+        raise StoreError(f"{path} cannot be read: {error.strerror}.") from error
+    mark, rows = "", defaultdict(list)
+    start = f'{{"table": "{only}'.encode()
+    for number, line in enumerate(lines, 1):
+        if number > 1 and not line.startswith(start):
+            continue
+        entry = _parsed(path, number, line)
+        if "mark" in entry:
+            mark = entry["mark"]
+        elif not only or entry["table"] == only:
+            rows[entry["table"]].append(entry["row"])
+    return mark, dict(rows)
+
+
+class WriteAhead:
+    """The write-ahead file of a driver at work."""
+
+    def __init__(self, path: Path, mark: str) -> None:
+        self.path, self._mark = path, mark
+        self._handle: int | None = None
+
+    def start(self) -> None:
+        """Begin an empty file; readers of the former one keep what they opened."""
+        header = json.dumps({"mark": self._mark}) + "\n"
+        try:
+            replace_file(self.path, header.encode(), sync=True)
+            handle = os.open(self.path, os.O_WRONLY | os.O_APPEND)
+        except OSError as error:
+            raise self._refused(error) from error
+        self._close()
+        self._handle = handle
+
+    def append(self, lines: Sequence[Line]) -> None:
+        """Add rows, all or none; they are on the disk when this returns."""
+        if self._handle is None:
+            raise StoreError(f"{self.path}: the run is closed.")
+        texts = [json.dumps({"table": table, "row": row}) + "\n" for table, row in lines]
+        data = "".join(texts).encode()
+        size = os.fstat(self._handle).st_size
+        try:
+            _write_all(self._handle, data)
+            os.fdatasync(self._handle)
+        except OSError as error:
+            os.ftruncate(self._handle, size)
+            raise self._refused(error) from error
+
+    def remove(self) -> None:
+        """The rows are all in Parquet, and the run is over."""
+        self._close()
+        with suppress(OSError):
+            self.path.unlink()
+
+    def _close(self) -> None:
+        if self._handle is not None:
+            os.close(self._handle)
+        self._handle = None
+
+    def _refused(self, error: OSError) -> StoreError:
+        return StoreError(
+            f"{self.path} cannot be written: {error.strerror}. "
+            "What was stored before is safe; mend the cause, then resume the run."
+        )
+
+
+def _write_all(handle: int, data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(handle, rest) :]
+
+
+def _parsed(path: Path, number: int, line: bytes) -> dict[str, Any]:
+    try:
+        entry = json.loads(line)
+        if not isinstance(entry, dict) or not {"mark", "table"} & entry.keys():
+            raise ValueError
+    except ValueError as error:
+        raise StoreError(
+            f"{path}, line {number}: not a row of this store. Mend or remove the line."
+        ) from error
+    return entry

@@ -1,0 +1,163 @@
+"""The driver's side of a run: rows become durable at once and reach Parquet in good time."""
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+from clar_tune.errors import StoreError
+from clar_tune.rows import TABLES, FinalRow, RepeatRow, RunRow, TrialRow
+from clar_tune.store.files import Files
+from clar_tune.store.lease import Lease
+from clar_tune.store.parts import numbered, write_part
+from clar_tune.store.schema import plain, table_of
+from clar_tune.store.tables import WrittenTable
+from clar_tune.store.wal import Pending, WriteAhead, read_wal, wal_path
+
+FLUSH_ROWS = 50_000
+"""Pending rows that are worth a flush at any time."""
+LOCAL_PERIOD = 60.0
+"""Seconds between flushes to a directory, where the write-ahead file can be read by all."""
+REMOTE_PERIOD = 25.0
+"""Seconds between flushes to anything else: rows arrive there within 30 s."""
+SHARE = 0.05
+"""Most of the driver's time that flushes to a directory may take."""
+PATIENCE = 600.0
+"""Seconds for which a store may refuse to be written before the run gives up."""
+FIRST_RETRY, LAST_RETRY = 1.0, 30.0
+
+
+class RunWriter:
+    """A run open for writing, with its lease; made by ``Store.create`` and ``Store.reopen``."""
+
+    def __init__(self, files: Files, name: str, row: RunRow, lease: Lease) -> None:
+        self.name, self.row = name, row
+        self.lost = 0
+        """Rows that another machine stored but never brought here; they are to be redone."""
+        self._files, self._lease = files, lease
+        self._tables = {table: WrittenTable(files, table, name) for table in _WITH_SEQ}
+        self._wal = WriteAhead(wal_path(files, name), lease.wal)
+        self._recover()
+        self._pending = 0
+        self._flushed = time.monotonic()
+        self._cost = 0.0
+        self._failures, self._failing_since = 0, 0.0
+        lease.keep(lambda: self._seq)
+
+    def append(self, rows: Sequence[TrialRow | RepeatRow | FinalRow]) -> None:
+        """Store rows under the next numbers; nothing loses them once this has returned."""
+        self._check()
+        lines = []
+        for seq, row in enumerate(rows, self._seq + 1):
+            lines.append((_TABLE_OF[type(row)], plain(replace(row, seq=seq))))
+        _validate(lines)
+        self._wal.append(lines)
+        self._seq += len(lines)
+        self._pending += len(lines)
+        self._flush_if_due()
+
+    def update(self, **changes: Any) -> None:
+        """Change the run's manifest."""
+        self._check()
+        row = replace(self.row, **changes)
+        lines = [("runs", plain(row))]
+        _validate(lines)
+        self._wal.append(lines)
+        self.row = row
+        self._pending += 1
+        self._attempt(self._write_manifest)
+
+    def tick(self) -> None:
+        """Flush if it is time; call it often."""
+        self._check()
+        self._flush_if_due()
+
+    def flush(self) -> None:
+        """Bring all pending rows into Parquet files now."""
+        self._lease.renew(self._seq)
+        self._lease.check()
+        if self._pending:
+            started = time.monotonic()
+            self._fold(read_wal(self._wal.path)[1])
+            self._wal.start()
+            self._pending = 0
+            self._cost = time.monotonic() - started
+        self._flushed, self._failures = time.monotonic(), 0
+
+    def close(self, **changes: Any) -> None:
+        """Flush, change the manifest a last time and let the run go."""
+        self._lease.check()
+        try:
+            if changes:
+                self.update(**changes)
+            self.flush()
+        except BaseException:
+            with suppress(StoreError):
+                self._lease.release(clean=False)
+            raise
+        self._wal.remove()
+        self._lease.release(clean=True)
+
+    def _recover(self) -> None:
+        """Rows of a driver that ended without a flush."""
+        mark, pending = read_wal(self._wal.path)
+        if self._files.local or mark == self._lease.wal:
+            self._fold(pending)
+        self._seq = max(table.seq for table in self._tables.values())
+        if self._lease.previous is not None:
+            self.lost = max(0, self._lease.previous.seq - self._seq)
+        self._wal.start()
+
+    def _fold(self, pending: Pending) -> None:
+        for name, table in self._tables.items():
+            table.add(pending.get(name, []))
+        if manifests := pending.get("runs"):
+            self._put_manifest(manifests[-1])
+
+    def _write_manifest(self) -> None:
+        self._put_manifest(plain(self.row))
+
+    def _put_manifest(self, row: dict[str, Any]) -> None:
+        write_part(self._files, numbered("runs", self.name, 0), table_of("runs", [row]))
+
+    def _check(self) -> None:
+        self._lease.check()
+        if self._failures and time.monotonic() - self._failing_since > PATIENCE:
+            self.flush()
+
+    def _flush_if_due(self) -> None:
+        waited = time.monotonic() - self._flushed
+        if self._failures:
+            due = waited > min(LAST_RETRY, FIRST_RETRY * 2**self._failures)
+        elif self._files.local:
+            due = waited > max(LOCAL_PERIOD, self._cost / SHARE)
+        else:
+            due = waited > REMOTE_PERIOD
+        if self._pending and (due or (self._pending >= FLUSH_ROWS and not self._failures)):
+            self._attempt(self.flush)
+
+    def _attempt(self, write: Callable[[], None]) -> None:
+        """A store may refuse for a while: the rows are safe in the write-ahead file."""
+        try:
+            write()
+        except StoreError:
+            self._lease.check()
+            now = time.monotonic()
+            self._failing_since = self._failing_since if self._failures else now
+            self._failures += 1
+            self._flushed = now
+        else:
+            self._failures = 0
+
+
+_WITH_SEQ = ("trials", "repeats", "finals")
+_TABLE_OF = {TABLES[name]: name for name in _WITH_SEQ}
+
+
+def _validate(lines: Sequence[tuple[str, dict[str, Any]]]) -> None:
+    """A row of a wrong type must fail here, not at every later flush."""
+    for name in _WITH_SEQ:
+        rows = [row for table, row in lines if table == name]
+        if rows:
+            table_of(name, rows)

@@ -1,0 +1,39 @@
+"""Rows for tests of the store: every column has a value, a test says only what matters."""
+
+from dataclasses import fields
+from datetime import UTC, datetime
+from typing import Any, TypeVar, get_args, get_type_hints
+
+from clar_tune.rows import FinalRow, RepeatRow, RunRow, StudyColumns, TrialRow
+
+Row = TypeVar("Row", bound=StudyColumns)
+
+NOON = datetime(2024, 5, 6, 12, 0, 0, 123456, tzinfo=UTC)
+VALUES: dict[Any, Any] = {str: "text", float: 0.1, int: 7, datetime: NOON}
+
+
+def row(kind: type[Row], **given: Any) -> Row:
+    """A record of a kind; columns that are not given hold some value of their type."""
+    hints = get_type_hints(kind)
+    values = {field.name: VALUES[_plain(hints[field.name])] for field in fields(kind)}
+    return kind(**values | given)
+
+
+def run_row(**given: Any) -> RunRow:
+    return row(RunRow, **{"state": "running", "ended": None, **given})
+
+
+def trial_row(trial: int, **given: Any) -> TrialRow:
+    return row(TrialRow, trial=trial, **{"state": "running", "val_score": None, **given})
+
+
+def repeat_row(number: int, **given: Any) -> RepeatRow:
+    return row(RepeatRow, repeat=number, key=f"{number:016x}", **given)
+
+
+def final_row(number: int, **given: Any) -> FinalRow:
+    return row(FinalRow, repeat=number, key=f"f{number:015x}", **given)
+
+
+def _plain(hint: Any) -> Any:
+    return next((choice for choice in get_args(hint) if choice is not type(None)), hint)
