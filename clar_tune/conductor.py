@@ -32,6 +32,8 @@ class Pace:
 
     workers: int = 1
     deadline: float | None = None
+    draining: bool = False
+    """Interrupted: nothing new starts, repeats under way are the last."""
     now: Callable[[], float] = time.monotonic
 
     @property
@@ -58,8 +60,6 @@ class Conductor:
         ]
         self.live: dict[str, tuple[Job, float]] = {}
         """Jobs that are out, with the time at which they went."""
-        self.draining = False
-        """Interrupted: nothing new starts, repeats under way are the last."""
         self.search_over = False
         """The time that is left belongs to the finals of studies that ended."""
         self._first: deque[Job] = deque()  # unfinished trials and lost jobs
@@ -96,7 +96,7 @@ class Conductor:
 
     def next_job(self, ticket: str) -> Job | None:
         """The next thing to do, or ``None``: with no job out, there is none left."""
-        while not self.draining and self.pace.left > 0:
+        while not self.pace.draining and self.pace.left > 0:
             job = self._queued()
             if job is None:
                 course = self._next_course()
@@ -158,7 +158,7 @@ class Conductor:
     @property
     def state(self) -> str:
         """What became of the run, once no job is out."""
-        if self.draining:
+        if self.pace.draining:
             return "interrupted"
         if all(course.confirmed for course in self.courses):
             return "finished"
@@ -171,7 +171,7 @@ class Conductor:
         course.record(job.trial, record.val_score, record.val_loss, record.seconds)
         row = course.training_row(job.trial, done)
         ended = job.trial not in course.running
-        stops = ended or self.draining or self._search_must_end()
+        stops = ended or self.pace.draining or self._search_must_end()
         # The trial's own row is renewed when nothing more of it follows.
         self._write([row, course.trial_row(job.trial)] if stops else [row])
         return not stops
@@ -231,19 +231,17 @@ class Conductor:
         if self.pace.deadline is not None and not self.search_over:
             waiting = [*self._finals, *(job for job, _ in self.live.values())]
             finals = [self._seconds(job) for job in waiting if job.purpose == "final"]
-            one = max((self._seconds(job) for job, _ in self.live.values()), default=0.0)
-            needed = sum(finals) / self.pace.workers + one
+            # Whatever is under way, or would start now, ends within one training.
+            needed = sum(finals) / self.pace.workers + self._seconds()
             self.search_over = self.pace.left <= needed * CAUTION
         return self.search_over
 
-    def _seconds(self, job: Job) -> float:
-        """How long one training of a job takes, judged by those before it."""
-        course = self.courses[job.study]
-        known = course if course.trainings else None
-        others = [other for other in self.courses if other.trainings]
-        measured = [known] if known else others
-        count = sum(other.trainings for other in measured)
-        return sum(other.seconds for other in measured) / count if count else 0.0
+    def _seconds(self, job: Job | None = None) -> float:
+        """How long one training takes, judged by those of the job's study, or by all."""
+        own = [self.courses[job.study]] if job else []
+        measured = [c for c in own if c.trainings] or [c for c in self.courses if c.trainings]
+        count = sum(course.trainings for course in measured)
+        return sum(course.seconds for course in measured) / count if count else 0.0
 
     def _search_job(self, course: Course, trial: Trial) -> Job:
         return self._job(course, trial, "repeat", trial.repeats, course.plan.rules.repeats)

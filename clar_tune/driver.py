@@ -142,11 +142,10 @@ def _conducted(
     from clar_tune.search.rungs import Rungs
     from clar_tune.search.tuning import search
 
-    with connected(launch.address) as nodes:
-        slots = workers(nodes, launch.resources, launch.max_concurrent)
-        deadline = None if launch.time_budget is None else began + launch.time_budget
+    pace = Pace(deadline=None if launch.time_budget is None else began + launch.time_budget)
+    with _interruptible(pace), connected(launch.address) as nodes:
+        pace.workers = workers(nodes, launch.resources, launch.max_concurrent)
         metrics = {name: graph.metric for name, graph in graphs.items()}
-        pace = Pace(workers=slots, deadline=deadline)
         conductor = Conductor(plan, metrics, writer.append, Rungs, pace)
         _restore(conductor, store, writer.name)
         # As arrays in the object store graphs are shared by all workers of a machine.
@@ -156,8 +155,7 @@ def _conducted(
             writer.tick()
             view(conductor)
 
-        with _interruptible(conductor):
-            search(conductor, shared, launch.resources, tick)
+        search(conductor, shared, launch.resources, tick)
         view(conductor)
     return conductor
 
@@ -176,13 +174,13 @@ def _rows(table: Any) -> Iterator[dict[str, Any]]:
 
 
 @contextmanager
-def _interruptible(conductor: Conductor) -> Iterator[None]:
+def _interruptible(pace: Pace) -> Iterator[None]:
     """The first Ctrl-C or SIGTERM drains, the second stops at once."""
 
     def handle(number: int, frame: FrameType | None) -> None:
-        if conductor.draining:
+        if pace.draining:
             raise KeyboardInterrupt
-        conductor.draining = True
+        pace.draining = True
 
     before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
     try:

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -28,9 +29,11 @@ optuna.logging.set_verbosity(optuna.logging.ERROR)
 def _tpe(seed: int, startup: int) -> BaseSampler:
     # `group` keeps parameters that depend on others in the joint model; the liar keeps
     # proposals apart that are made at the same time.
-    return TPESampler(
-        seed=seed, n_startup_trials=startup, multivariate=True, group=True, constant_liar=True
-    )
+    with warnings.catch_warnings():  # that `group` may change is known
+        warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+        return TPESampler(
+            seed=seed, n_startup_trials=startup, multivariate=True, group=True, constant_liar=True
+        )
 
 
 def _gp(seed: int, startup: int) -> BaseSampler:

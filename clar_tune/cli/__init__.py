@@ -7,6 +7,7 @@ import click
 
 from clar_tune.cli.doctor import doctor
 from clar_tune.cli.graphs import graphs
+from clar_tune.cli.query import query
 from clar_tune.cli.repro import repro
 from clar_tune.cli.resume import extend, resume
 from clar_tune.cli.run import run
@@ -26,6 +27,9 @@ class _Commands(click.Group):
         except ClarTuneError as error:
             click.echo(f"clar-tune: {error}", err=True)
             sys.exit(1)
+        except KeyboardInterrupt:
+            click.echo("clar-tune: interrupted", err=True)
+            sys.exit(130)
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -36,5 +40,18 @@ def main() -> None:
     sys.path.insert(0, "")
 
 
-for command in (run, resume, extend, runs, show, best, repro, train, graphs, spaces, doctor):
+for command in (
+    run,
+    resume,
+    extend,
+    runs,
+    show,
+    best,
+    query,
+    repro,
+    train,
+    graphs,
+    spaces,
+    doctor,
+):
     main.add_command(command)

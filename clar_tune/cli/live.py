@@ -45,7 +45,7 @@ class Lines(Silent):
         """Write a line if it is time for one, or a study was confirmed."""
         from clar_tune.progress import progress_of
 
-        if conductor.draining and not self._told:
+        if conductor.pace.draining and not self._told:
             self._told = True
             self._stream.write(f"{DRAINING}\n")
         now = time.monotonic()
@@ -87,7 +87,7 @@ class Board(Silent):
         progress = progress_of(conductor)
         rows = max(5, self._live.console.height - 6)
         lines = [summary(progress, now - self._began)]
-        if conductor.draining:
+        if conductor.pace.draining:
             lines.append(DRAINING)
         self._live.update(Group(_table(progress, rows), *lines), refresh=True)
 

@@ -150,28 +150,21 @@ def _print_studies(studies: list[StudyView]) -> None:
 
     from clar_tune.cli.tables import console
 
+    conditions = any(study.condition for study in studies)
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    for column in ("graph", "method", "condition"):
+    for column in ("graph", "method", *(["condition"] if conditions else [])):
         table.add_column(column)
-    for column in (
-        "trials",
-        "complete",
-        "pruned",
-        "failed",
-        "retries",
-        "repeats",
-        "best",
-        "finals",
-    ):
+    states = ("complete", "pruned", "failed")
+    for column in ("trials", *states, "retries", "repeats", "best", "finals"):
         table.add_column(column, justify="right")
     for study in studies:
         score = study.best.val_score if study.best else None
         table.add_row(
             escape(study.graph),
             escape(study.method) + (f" ({study.search})" if study.search else ""),
-            escape(study.condition),
+            *([escape(study.condition)] if conditions else []),
             f"{len(study.trials)}/{study.asked}" + (" used up" if study.used_up else ""),
-            *(str(study.count(state)) for state in ("complete", "pruned", "failed")),
+            *(str(study.count(state)) for state in states),
             str(sum(trial.retries for trial in study.trials)),
             str(study.repeats),
             "" if score is None else f"{score:.4f}",

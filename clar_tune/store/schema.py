@@ -42,7 +42,7 @@ def table_of(table: str, rows: Sequence[Mapping[str, Any]]) -> pa.Table:
     defaults = _defaults(table)
     columns = []
     for field in schema_of(table):
-        values = [row.get(field.name, defaults.get(field.name)) for row in rows]
+        values = _values(rows, field.name, defaults)
         try:
             if pa.types.is_timestamp(field.type):
                 values = [value and datetime.fromisoformat(value) for value in values]
@@ -59,13 +59,13 @@ def rows_of(kind: type[Row], table: pa.Table) -> list[Row]:
     return [kind(**row) for row in table.to_pylist()]
 
 
-def plain(row: StudyColumns) -> dict[str, Any]:
+def plain(table: str, row: StudyColumns) -> dict[str, Any]:
     """A record as JSON can hold it: times become text in UTC."""
-    values = {field.name: getattr(row, field.name) for field in fields(row)}
-    return {
-        name: value.astimezone(UTC).isoformat() if isinstance(value, datetime) else value
-        for name, value in values.items()
-    }
+    values = {name: getattr(row, name) for name in schema_of(table).names}
+    for name, value in values.items():
+        if isinstance(value, datetime):
+            values[name] = value.astimezone(UTC).isoformat()
+    return values
 
 
 def conform(found: pa.Table, table: str, columns: Iterable[str], file: str) -> pa.Table:
@@ -105,6 +105,16 @@ def _column(name: str, hint: Any) -> pa.Field:
     return pa.field(name, _ARROW[kind], nullable=optional)
 
 
+def _values(
+    rows: Sequence[Mapping[str, Any]], name: str, defaults: Mapping[str, Any]
+) -> list[Any]:
+    try:
+        return [row[name] for row in rows]
+    except KeyError:  # rows of an older version
+        return [row.get(name, defaults.get(name)) for row in rows]
+
+
+@cache
 def _defaults(table: str) -> dict[str, Any]:
     """Values of columns that a row may lack."""
     found: dict[str, Any] = {field.name: None for field in schema_of(table) if field.nullable}

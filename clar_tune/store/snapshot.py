@@ -41,8 +41,10 @@ class Snapshot:
         )
 
 
-def snapshot(files: Files, table: str, note: Note) -> Snapshot:
+def snapshot(files: Files, table: str, note: Note, *, empty: bool = False) -> Snapshot:
     """One table of all runs; what is damaged is noted and left out."""
+    if empty:
+        return Snapshot(files, [], _with_run(schema_of(table).empty_table(), ""))
     ahead = {run: _pending(files, table, run, note) for run in _live(files)}
     sound = _sound(files, table, note)
     last = {part.run: part for part in sound}

@@ -107,7 +107,7 @@ class Store:
         try:
             self._refuse_existing(name)
             part = numbered("runs", name, 0)
-            write_part(self._files, part, table_of("runs", [plain(row)]))
+            write_part(self._files, part, table_of("runs", [plain("runs", row)]))
             return RunWriter(self._files, name, row, lease)
         except BaseException:
             lease.release(clean=True)
@@ -152,9 +152,9 @@ class Store:
         name, table, row = find_key(self._files, [run.name for run in runs], key, self._note)
         return next(run for run in runs if run.name == name), table, row
 
-    def snapshot(self, table: str) -> Snapshot:
-        """One table of all runs as it is now, for queries."""
-        return snapshot(self._files, table, self._note)
+    def snapshot(self, table: str, *, empty: bool = False) -> Snapshot:
+        """One table of all runs as it is now, or only its columns."""
+        return snapshot(self._files, table, self._note, empty=empty)
 
     def _readable(self, name: str) -> StoredRun | None:
         try:

@@ -50,7 +50,8 @@ class RunWriter:
         self._check()
         lines = []
         for seq, row in enumerate(rows, self._seq + 1):
-            lines.append((_TABLE_OF[type(row)], plain(replace(row, seq=seq))))
+            table = _TABLE_OF[type(row)]
+            lines.append((table, plain(table, row) | {"seq": seq}))
         _validate(lines)
         self._wal.append(lines)
         self._seq += len(lines)
@@ -61,7 +62,7 @@ class RunWriter:
         """Change the run's manifest."""
         self._check()
         row = replace(self.row, **changes)
-        lines = [("runs", plain(row))]
+        lines = [("runs", plain("runs", row))]
         _validate(lines)
         self._wal.append(lines)
         self.row = row
@@ -116,7 +117,7 @@ class RunWriter:
             self._put_manifest(manifests[-1])
 
     def _write_manifest(self) -> None:
-        self._put_manifest(plain(self.row))
+        self._put_manifest(plain("runs", self.row))
 
     def _put_manifest(self, row: dict[str, Any]) -> None:
         write_part(self._files, numbered("runs", self.name, 0), table_of("runs", [row]))
@@ -157,7 +158,7 @@ _TABLE_OF = {TABLES[name]: name for name in _WITH_SEQ}
 
 def _validate(lines: Sequence[tuple[str, dict[str, Any]]]) -> None:
     """A row of a wrong type must fail here, not at every later flush."""
-    for name in _WITH_SEQ:
+    for name in TABLES:
         rows = [row for table, row in lines if table == name]
         if rows:
             table_of(name, rows)

@@ -1,0 +1,149 @@
+"""Runs without Ray, torch or files: the conductor with workers that only pretend to train."""
+
+import itertools
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from clar_tune.conductor import Conductor, Pace
+from clar_tune.jobs import Job, Outcome, Trained
+from clar_tune.plan import Options, Plan, make_plan
+from clar_tune.records import TrainRecord, TrainSpec
+from clar_tune.rows import FinalRow, RepeatRow, TrialRow
+from clar_tune.search.rungs import Rungs
+from clar_tune.seeds import seed_for
+from clar_tune.space import parse_space
+
+SPACE = """
+description: two graphs, a method with nothing to search, one that is searched
+graphs: [csbm-homophily, csbm-heterophily]
+methods: [gcn, gcn+clar]
+protocol: balanced-60-20-20
+search: {trials: 10, repeats: 9}
+finals: 3
+settings:
+  tuned:
+    shared: {hidden: 8}
+    regularizers:
+      clar:
+        alpha: {choices: [0, 0.1, 1]}
+        beta: {low: 0.001, high: 1, log: true}
+        reduction: {choices: [node-mean, trace]}
+        clamp: {choices: [1, null], when: {reduction: trace}}
+"""
+
+
+def plan_from(text: str = SPACE, **options: Any) -> Plan:
+    return make_plan(parse_space(text, "simulated", "simulated.yaml"), Options(**options))
+
+
+def pretend(job: Job, index: int) -> Outcome:
+    """A score that depends on the configuration, and a little on the repeat."""
+    params = dict(sorted(job.params.items()))
+    draw = random.Random(seed_for("quality", str(params), job.graph, job.method))
+    noise = random.Random(seed_for("noise", job.purpose, index, job.graph)).gauss(0, 0.02)
+    return trained(job, index, min(max(draw.random() + noise, 0.0), 1.0))
+
+
+def trained(job: Job, index: int, score: float, seconds: float = 1.0) -> Trained:
+    spec = TrainSpec(
+        graph=job.graph,
+        graph_hash="0" * 16,
+        backbone=job.method.partition("+")[0],
+        regularizer=job.method.partition("+")[2] or "none",
+        protocol=job.protocol,
+        split_seed=seed_for("split", job.seed, job.purpose, index),
+        init_seed=index,
+        params=job.params,
+    )
+    record = TrainRecord(
+        key=spec.key,
+        metric="accuracy",
+        val_score=score,
+        val_loss=1 - score,
+        epochs=10,
+        best_epoch=5,
+        seconds=seconds,
+        train_nodes=6,
+        val_nodes=2,
+    )
+    final = {"test_score": score, "test_nodes": 2} if job.purpose == "final" else {}
+    return Trained(
+        index=index, spec=spec, record=record, started=datetime.now(UTC), device="cpu", **final
+    )
+
+
+@dataclass
+class Memory:
+    """A store that keeps rows in lists."""
+
+    trials: dict[tuple[Any, ...], TrialRow] = field(default_factory=dict)
+    repeats: list[RepeatRow] = field(default_factory=list)
+    finals: list[FinalRow] = field(default_factory=list)
+
+    def append(self, rows: Sequence[TrialRow | RepeatRow | FinalRow]) -> None:
+        for row in rows:
+            if isinstance(row, FinalRow):
+                self.finals.append(row)
+            elif isinstance(row, RepeatRow):
+                self.repeats.append(row)
+            else:
+                self.trials[row.graph, row.method, row.condition, row.search, row.trial] = row
+
+    def of(self, graph: str, method: str) -> list[TrialRow]:
+        return [r for r in self.trials.values() if (r.graph, r.method) == (graph, method)]
+
+    def numbers(self) -> Any:
+        """All that must not depend on when a run was cut off."""
+        trials = {
+            name: (row.state, row.repeats, row.val_score, row.params)
+            for name, row in self.trials.items()
+        }
+        keys = sorted((row.key, row.val_score) for row in [*self.repeats, *self.finals])
+        return trials, keys
+
+
+def conductor_for(plan: Plan, memory: Memory, **pace: Any) -> Conductor:
+    metrics = dict.fromkeys(plan.graphs, "accuracy")
+    conductor = Conductor(plan, metrics, memory.append, Rungs, Pace(**pace))
+    if memory.trials:
+        conductor.restore(
+            list(memory.trials.values()),
+            [asdict(row) for row in memory.repeats],
+            [asdict(row) for row in memory.finals],
+        )
+    return conductor
+
+
+def work(
+    conductor: Conductor,
+    train: Callable[[Job, int], Outcome] = pretend,
+    *,
+    events: int | None = None,
+    order: random.Random | None = None,
+) -> int:
+    """Let pretended workers do all jobs, or stop dead after some events; returns their number."""
+    tickets = map(str, itertools.count())
+    busy: dict[str, tuple[Job, int]] = {}
+    count = 0
+    while events is None or count < events:
+        count += 1
+        if len(busy) < conductor.pace.workers:
+            ticket = next(tickets)
+            job = conductor.next_job(ticket)
+            if job is not None:
+                busy[ticket] = (job, job.first)
+                continue
+            if not busy:
+                return count
+        ticket = order.choice(sorted(busy)) if order else next(iter(busy))
+        job, index = busy.pop(ticket)
+        if conductor.receive(ticket, train(job, index)):
+            busy[ticket] = (job, index + 1)
+    return count
+
+
+def searched_only(plan: Plan) -> Plan:
+    return replace(plan, studies=tuple(study for study in plan.studies if study.searches))
