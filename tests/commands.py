@@ -1,5 +1,6 @@
 """``clar-tune`` as its users start it: a process with a folder, a store and a cache of its own."""
 
+import itertools
 import json
 import os
 import shutil
@@ -14,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import psutil
-import pytest
 
 from clar_tune.store import Store
 
@@ -66,6 +66,7 @@ class Place:
 
     def __init__(self, folder: Path, space: str = SPACE) -> None:
         self.folder, self.store = folder, Store.open(folder / "store")
+        self._numbers = itertools.count()
         folder.mkdir(exist_ok=True)
         (folder / "space.yaml").write_text(space)
         shutil.copy(Path(__file__).with_name("own_models.py"), folder)
@@ -82,7 +83,8 @@ class Place:
     @contextmanager
     def started(self, *words: str) -> Iterator["Going"]:
         """A command at work; it is ended with the block if it has not ended by itself."""
-        out, err = self.folder / "stdout.txt", self.folder / "stderr.txt"
+        number = next(self._numbers)
+        out, err = (self.folder / f"{name}-{number}.txt" for name in ("stdout", "stderr"))
         with out.open("w") as stdout, err.open("w") as stderr:
             process = subprocess.Popen(
                 [CLAR_TUNE, *words],
@@ -216,9 +218,9 @@ def assert_exact(place: Place, run: str, trials: int, repeats: int, finals: int)
 
 
 @cache
-def finished(factory: pytest.TempPathFactory) -> Place:
-    """A run ``one`` of ``SPACE``, one trial at a time; for reading only, several tests share it."""
-    place = Place(factory.mktemp("finished"))
+def finished(base: Path) -> Place:
+    """A run ``one`` of ``SPACE``, one trial at a time; several tests share it, to read only."""
+    place = Place(base / "finished")
     done = place.search("--name", "one", "--max-concurrent", "1")
     assert done.code == 0, done.err
     (place.folder / "one.out").write_text(done.out)

@@ -206,7 +206,9 @@ def test_a_failed_trial_counts_and_never_wins():
     rows = memory.of("csbm-homophily", "gcn+clar")
     assert [row.state for row in rows[:2]] == ["failed", "failed"]
     assert len(rows) == 10
-    assert {final.trial for final in memory.finals if final.method == "gcn+clar"}.isdisjoint({0, 1})
+    assert {final.trial for final in memory.finals if final.method == "gcn+clar"}.isdisjoint(
+        {0, 1}
+    )
 
 
 def test_a_study_without_a_winner_leaves_the_run_incomplete():

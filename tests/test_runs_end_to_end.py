@@ -6,85 +6,210 @@ import re
 import socket
 
 import psutil
-import pyarrow.compute as pc
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from commands import SPACE, Place, assert_exact, comparable, copy_of, finished
+from commands import Place, assert_exact, comparable, copy_of, finished
 
 pytestmark = pytest.mark.slow
+
+FINITE = """\
+graphs: [csbm-homophily]
+methods: [gcn, sage]
+protocol: balanced-60-20-20
+training: {max_epochs: 5, patience: 5, warmup: 1}
+search: {trials: 9, repeats: 2}
+finals: 2
+settings:
+  tuned:
+    shared: {hidden: 8}
+    backbones: {gcn: {lr: {choices: [0.01, 0.1]}, dropout: {choices: [0, 0.3, 0.6]}}}
+"""
+"""Six configurations of gcn, and one of sage."""
 
 
 @pytest.fixture
 def one(tmp_path_factory):
-    return finished(tmp_path_factory)
+    return finished(tmp_path_factory.getbasetemp())
 
 
 @pytest.fixture
-def place(tmp_path):
-    return Place(tmp_path)
-
-
-def own(table, run):
-    return next((table / f"run={run}").glob("*.parquet"))
+def copied(one, tmp_path):
+    return copy_of(one, tmp_path)
 
 
 def test_a_run_has_exactly_the_trials_and_finals_asked_for(one):
     assert_exact(one, "one", trials=9, repeats=3, finals=3)
     assert one.store.find("one").row.state == "finished"
-    states = {row["state"] for row in one.trials("one")}
-    assert states == {"complete", "pruned"}
+    assert {row["state"] for row in one.trials("one")} == {"complete", "pruned"}
 
 
 def test_only_finals_have_test_scores(one):
-    names = {
-        table: pq.read_schema(own(one.folder / "store" / table, "one")).names
-        for table in ("trials", "repeats", "finals", "runs")
+    schemas = {
+        table: pq.read_schema(part(one, table)).names
+        for table in ("runs", "trials", "repeats", "finals")
     }
-    assert [table for table, columns in names.items() if "test_score" in columns] == ["finals"]
-    assert not (one.folder / "store" / "runs" / "run=one" / "_wal.jsonl").exists()
-    assert not (one.folder / "store" / "runs" / "run=one" / "_lease.json").exists()
+    assert [table for table, names in schemas.items() if "test_score" in names] == ["finals"]
+
+
+def test_a_finished_run_leaves_one_file_per_table(one):
+    files = [path for path in (one.folder / "store").rglob("*") if path.is_file()]
+    assert sorted(files) == sorted(
+        part(one, table) for table in ("runs", "trials", "repeats", "finals")
+    )
 
 
 def test_the_comparison_goes_to_stdout_and_progress_to_stderr(one):
     out, err = ((one.folder / f"one.{name}").read_text() for name in ("out", "err"))
     assert re.search(r"csbm-homophily +gcn\+clar +\d\d\.\d\d ± ", out)
     assert "studies confirmed" not in out
-    assert err.startswith("run one in store, log in ")
-    lines = err.splitlines()[1:]
-    assert lines and all("studies confirmed" in line for line in lines)
+    head, *lines = err.splitlines()
+    assert head.startswith("run one in store, log in ")
+    assert all("studies confirmed" in line for line in lines)
     assert "2/2 studies confirmed, 18/18 trials" in lines[-1]
 
 
 def test_the_noise_of_libraries_is_in_the_log(one):
-    assert "studies confirmed" not in one.log("one")
     assert one.log("one").strip()
+    assert "studies confirmed" not in one.log("one")
 
 
-def test_a_second_run_is_the_same_and_lives_beside_the_first(one):
-    place, words = one, ("--name", "two", "--max-concurrent", "1", "--json", "--quiet")
-    with place.started("run", "--space", "space.yaml", *words) as going:
-        going.wait_for(going.workers, "a worker")
-        going.wait_for(lambda: place.repeats("two"), "a repeat")
-        listening = [connection.laddr for connection in listening_sockets(going.tree())]
-        refused = Place.run(place, "resume", "two")
-        shown = place.shown("two")
+def test_a_second_run_with_the_same_seed_has_the_same_numbers_of_its_own(copied):
+    words = ("--name", "two", "--max-concurrent", "1", "--json", "--quiet")
+    with copied.started("run", "--space", "space.yaml", *words) as going:
+        going.wait_for(lambda: copied.repeats("two"), "a repeat")
+        addresses = listening(going.tree())
+        refused = copied.run("resume", "two")
         done = going.end()
-    assert listening
-    assert [a for a in listening if not ipaddress.ip_address(a.ip).is_loopback] == []
+    assert addresses
+    assert [ip for ip in addresses if not ipaddress.ip_address(ip).is_loopback] == []
 
-    assert refused.code == 1
+    assert (refused.code, refused.out) == (1, "")
     assert refused.err.startswith("clar-tune: run two has a driver at work: process ")
-    assert socket.gethostname() in refused.err
-    assert len(refused.err.splitlines()) == 1
-    assert shown["state"] == "running"
-    assert done.code == 0
+    assert f" on {socket.gethostname()}, " in refused.err
+    assert refused.err.count("\n") == 1
+
+    assert (done.code, done.err) == (0, "")
+    printed = json.loads(done.out)
+    assert (printed["run"], printed["state"]) == ("two", "finished")
+    for rows in (copied.trials, copied.repeats, copied.finals):
+        assert comparable(rows("two")) == comparable(rows("one"))
+    again = {row["started"] for row in copied.repeats("two")}
+    assert again.isdisjoint(row["started"] for row in copied.repeats("one"))
 
 
-def listening_sockets(processes):
+def test_a_name_that_exists_is_refused(one):
+    done = one.search("--name", "one")
+    assert (done.code, done.out) == (1, "")
+    assert done.err == (
+        "clar-tune: run 'one' exists in store. Choose another --name, or `clar-tune resume`.\n"
+    )
+
+
+def test_resume_of_a_finished_run_trains_nothing(copied):
+    before = copied.trainings("one")
+    done = copied.run("resume", "one", "--quiet")
+    assert (done.code, done.err) == (0, "")
+    assert "gcn+clar" in done.out
+    assert copied.trainings("one") == before
+    assert copied.store.find("one").row.state == "finished"
+
+
+@pytest.mark.parametrize("table", ["repeats", "finals"])
+def test_a_stored_row_is_trained_again_to_the_last_digit(one, table):
+    row = getattr(one, table)("one")[-1]
+    done = one.run("repro", row["key"])
+    assert done.code == 0, done.err
+    assert "differs" not in done.out
+    assert done.out.count("equal") == (5 if table == "finals" else 4)
+
+
+def test_a_stored_number_that_was_altered_is_found_out(copied):
+    file = part(copied, "finals")
+    rows = pq.read_table(file).to_pylist()
+    rows[0]["test_score"] += 1e-9
+    pq.write_table(pa.Table.from_pylist(rows, schema=pq.read_schema(file)), file)
+    done = copied.run("repro", rows[0]["key"])
+    assert done.code == 1
+    assert re.search(r"test_score .* differs by 1e-09", done.out)
+    assert done.out.count("equal") == 4
+
+
+def test_extend_adds_exactly_what_was_asked_and_keeps_finals_of_winners_that_stay(copied):
+    before, trials = copied.trainings("one"), copied.trials("one")
+    done = copied.run("extend", "one", "--trials", "+4", "--finals", "+2", "--json")
+    assert done.code == 0, done.err
+    after, shown = copied.trainings("one"), copied.shown("one")
+    assert {key: after[key] for key in before} == before
+    kept = [row for row in copied.trials("one") if row["trial"] < 9]
+    assert kept == trials
+    finals = copied.finals("one")
+    changed = []
+    for study in shown["studies"]:
+        assert (study["trials"], study["asked"], study["finals"]) == (13, 13, 5)
+        mine = [row for row in finals if row["method"] == study["method"]]
+        old = {row["trial"] for row in mine if row["key"] in before}
+        changed.append(old != {study["winner"]})
+        assert {row["trial"] for row in mine} == old | {study["winner"]}
+        assert len(mine) == (3 + 5 if changed[-1] else 5)
+    cells = {cell["method"]: cell for cell in json.loads(done.out)["cells"]}
+    for study in shown["studies"]:
+        of_winner = [
+            row["test_score"]
+            for row in finals
+            if (row["method"], row["trial"]) == (study["method"], study["winner"])
+        ]
+        assert cells[study["method"]]["mean"] == pytest.approx(sum(of_winner) / 5)
+    assert sorted(changed) == [False, True], "choose a seed that shows both cases"
+
+
+@pytest.mark.parametrize("sampler", ["tpe", "grid"])
+def test_a_finite_space_that_is_used_up_ends_its_study(tmp_path, sampler):
+    place = Place(tmp_path, FINITE)
+    done = place.search("--name", "all", "--sampler", sampler, "--quiet")
+    assert (done.code, done.err) == (0, "")
+    gcn, sage = place.shown("all")["studies"]
+    assert (gcn["trials"], gcn["asked"], gcn["used_up"], gcn["finals"]) == (6, 9, True, 2)
+    cells = [row["params"] for row in place.trials("all") if row["method"] == "gcn"]
+    assert len(set(cells)) == 6
+    assert "6/9 used up" in place.run("show", "all").out
+    # Nothing to search: one trial without repeats goes to the finals.
+    assert (sage["trials"], sage["asked"], sage["used_up"]) == (1, 1, False)
+    assert (sage["complete"], sage["repeats"], sage["finals"]) == (1, 0, 2)
+    assert {row["method"] for row in place.repeats("all")} == {"gcn"}
+
+
+@pytest.mark.parametrize("share", ["0.25", "0.3", "1.5", "-1"])
+def test_a_share_of_a_gpu_that_cannot_be_given_is_refused_before_any_work(tmp_path, share):
+    if share == "0.25" and psutil.LINUX and list_gpus():
+        pytest.skip("this machine has a GPU")
+    place = Place(tmp_path)
+    done = place.search("--gpus-per-trial", share)
+    assert done.code == 1
+    lines = [line for line in done.err.splitlines() if not line.startswith("run ")]
+    assert len(lines) == 1
+    assert lines[0].startswith("clar-tune: ")
+    assert f"--gpus-per-trial {share}" in lines[0]
+    assert not (tmp_path / "store").exists()
+
+
+def part(place, table):
+    return place.folder / "store" / table / "run=one" / "part-00000.parquet"
+
+
+def list_gpus():
+    import torch
+
+    return torch.cuda.device_count()
+
+
+def listening(processes):
+    """The addresses at which processes wait for connections."""
+    found = []
     for process in processes:
         try:
-            for connection in process.net_connections("inet"):
-                if connection.status == psutil.CONN_LISTEN:
-                    yield connection
+            connections = process.net_connections("inet")
         except psutil.NoSuchProcess:
             continue
+        found += [c.laddr.ip for c in connections if c.status == psutil.CONN_LISTEN]
+    return found

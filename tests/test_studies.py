@@ -21,9 +21,12 @@ settings:
     regularizers:
       clar: {alpha: {choices: [-1, 0, 1]}, reduction: {choices: [trace, node-mean]}}
 """
-CONDITIONAL = CONTINUOUS + """
+CONDITIONAL = (
+    CONTINUOUS
+    + """
         clamp: {choices: [1, 10, null], when: {reduction: trace}}
 """
+)
 CONDITIONAL = CONDITIONAL.replace(
     "clar: {alpha: {choices: [-1, 0, 1]}, reduction: {choices: [trace, node-mean]}}",
     "clar:\n        alpha: {choices: [-1, 0, 1]}\n        reduction: {choices: [trace, node-mean]}",

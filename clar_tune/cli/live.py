@@ -77,6 +77,7 @@ class Board(Silent):
     def __call__(self, conductor: Conductor) -> None:
         """Draw, but not too often."""
         from rich.console import Group
+        from rich.text import Text
 
         from clar_tune.progress import progress_of
 
@@ -89,7 +90,7 @@ class Board(Silent):
         lines = [summary(progress, now - self._began)]
         if conductor.pace.draining:
             lines.append(DRAINING)
-        self._live.update(Group(_table(progress, rows), *lines), refresh=True)
+        self._live.update(Group(_table(progress, rows), *map(Text, lines)), refresh=True)
 
 
 def view_on(stream: TextIO, *, quiet: bool) -> Silent:
@@ -120,19 +121,19 @@ def _table(progress: Progress, rows: int) -> Table:
     """The studies that are at work, then the ones before and after them."""
     from rich import box
     from rich.table import Table
+    from rich.text import Text
 
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    for column in ("graph", "method", "condition"):
-        table.add_column(column)
+    for column in ("graph", "method"):
+        table.add_column(column, no_wrap=True)
     for column in ("trials", "pruned", "failed", "running", "best val", "finals"):
         table.add_column(column, justify="right")
     open_ = [number for number, study in enumerate(progress.studies) if not study.confirmed]
     first = max(0, min(open_[0] - 1 if open_ else 0, len(progress.studies) - rows))
     for study in progress.studies[first : first + rows]:
         table.add_row(
-            study.graph,
-            study.method,
-            study.condition,
+            Text(study.graph),
+            Text(f"{study.method} {study.condition}".strip()),
             f"{study.done}/{study.trials}",
             str(study.pruned),
             str(study.failed),

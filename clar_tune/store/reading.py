@@ -68,11 +68,10 @@ def merged(
     ahead = ahead if columns is None else ahead.select(columns)
     if table == "runs":
         return ahead if len(ahead) else pa.concat_tables([*stored, ahead])
-    if table == "trials":
-        return newest_trials(pa.concat_tables([*stored, ahead]))
     if stored and stored[-1].num_rows:
         ahead = ahead.filter(pc.greater(ahead["seq"], pc.max(stored[-1]["seq"])))
-    return pa.concat_tables([*stored, ahead])
+    rows = pa.concat_tables([*stored, ahead])
+    return rows if table in APPENDED else newest_trials(rows)
 
 
 def with_key(files: Files, part: Part, prefix: str) -> pa.Table:

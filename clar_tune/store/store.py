@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -55,11 +56,12 @@ class Store:
         try:
             filesystem, path = fs.FileSystem.from_uri(text)
         except (pa.ArrowException, OSError, ValueError) as error:
-            reason = str(error).splitlines()[0].rstrip(".")
+            shown = _without_secrets(text)
+            reason = str(error).splitlines()[0].rstrip(".").replace(text, shown)
             raise StoreError(
-                f"store {_without_secrets(text)!r} cannot be opened ({reason}). "
+                f"store {shown!r} cannot be opened ({reason}). "
                 "Give a directory, or a URI such as s3://bucket/folder."
-            ) from error
+            ) from None
         if isinstance(filesystem, fs.LocalFileSystem):
             return _in_directory(path)
         return Store(filesystem, path, _without_secrets(text))
@@ -110,12 +112,13 @@ class Store:
             write_part(self._files, part, table_of("runs", [plain("runs", row)]))
             return RunWriter(self._files, name, row, lease)
         except BaseException:
-            lease.release(clean=True)
+            with suppress(StoreError):
+                lease.release(clean=True)
             raise
 
     def reopen(self, name: str) -> RunWriter:
         """Go on with a run; what its last driver left unflushed is brought in."""
-        self.find(name)
+        name = self.find(name).name
         lease = Lease(self._files, name, read_wal(wal_path(self._files, name), "runs")[0])
         try:
             row = read_manifest(self._files, name)
@@ -123,7 +126,8 @@ class Store:
                 raise UnknownName("run", name, [run.name for run in self.runs()])
             return RunWriter(self._files, name, row, lease)
         except BaseException:
-            lease.release(clean=False)
+            with suppress(StoreError):
+                lease.release(clean=False)
             raise
 
     def state_of(self, run: StoredRun) -> str:

@@ -1,0 +1,89 @@
+"""Ctrl-C and SIGTERM on a local Ray."""
+
+import os
+import signal
+import time
+
+import pytest
+from commands import PACED, Place, assert_exact, left_of
+
+pytestmark = pytest.mark.slow
+
+DRAINING = "interrupted: repeats under way are finished first"
+
+
+def ctrl_c(going):
+    """As a terminal does it: the signal goes to all processes of the command."""
+    os.killpg(going.process.pid, signal.SIGINT)
+
+
+def sigterm(going):
+    going.process.send_signal(signal.SIGTERM)
+
+
+@pytest.mark.parametrize("stop", [ctrl_c, sigterm])
+def test_one_signal_drains_and_resume_goes_on(tmp_path, stop):
+    place = Place(tmp_path, PACED)
+    place.pace(0.3)
+    with place.started("run", "--space", "space.yaml", "--name", "it") as going:
+        going.wait_for(lambda: len(place.repeats("it")) > 2, "three repeats")
+        tree = going.tree()
+        stop(going)
+        done = going.end()
+    assert done.code == 130
+    assert DRAINING in done.err
+    assert done.err.splitlines()[-1] == "interrupted; go on with: clar-tune resume it"
+    assert left_of(tree) == []
+    assert place.store.find("it").row.state == "interrupted"
+    stored, trials = place.trainings("it"), place.trials("it")
+    unfinished = [row for row in trials if row["state"] == "running"]
+    assert 1 <= len(unfinished) <= 2
+    assert any(row["repeats"] for row in unfinished)
+    assert sum(row["repeats"] for row in trials) == len(stored)
+
+    place.pace(None)
+    resumed = place.run("resume", "it", "--quiet")
+    assert (resumed.code, resumed.err) == (0, "")
+    after = place.trainings("it")
+    assert {key: after[key] for key in stored} == stored
+    assert_exact(place, "it", trials=6, repeats=3, finals=3)
+
+
+def test_a_second_ctrl_c_stops_at_once_and_loses_nothing_that_was_stored(tmp_path):
+    place = Place(tmp_path, PACED)
+    place.pace(0.01)
+    with place.started("run", "--space", "space.yaml", "--name", "it") as going:
+        going.wait_for(lambda: len(place.repeats("it")) > 2, "three repeats")
+        place.pace(600)
+        time.sleep(1)
+        tree = going.tree()
+        stored = place.trainings("it")
+        ctrl_c(going)
+        going.wait_for(lambda: DRAINING in going.err.read_text(), "draining")
+        ctrl_c(going)
+        began = time.monotonic()
+        done = going.end()
+        took = time.monotonic() - began
+    assert done.code == 130
+    assert "Traceback" not in done.err
+    assert took < 30
+    assert left_of(tree) == []
+    assert place.store.find("it").row.state == "interrupted"
+    after = place.trainings("it")
+    assert {key: after[key] for key in stored} == stored
+    assert "running" in {row["state"] for row in place.trials("it")}
+
+
+@pytest.mark.parametrize("stop", [ctrl_c, sigterm])
+def test_a_signal_while_the_run_starts_stops_it(tmp_path, stop):
+    place = Place(tmp_path, PACED)
+    with place.started("run", "--space", "space.yaml", "--name", "it") as going:
+        going.wait_for(lambda: "log in" in going.err.read_text(), "the first line")
+        time.sleep(1)  # Ray is about to start
+        tree = going.tree()
+        stop(going)
+        done = going.end()
+    assert done.code == 130
+    assert "Traceback" not in done.err
+    assert left_of(tree) == []
+    assert place.store.find("it").row.state == "interrupted"

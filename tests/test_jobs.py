@@ -1,0 +1,120 @@
+"""What a worker does with a job, and how failures come back."""
+
+import sys
+from types import ModuleType
+
+import pytest
+import torch
+from torch import nn
+
+from clar_tune.jobs import Failure, Job, Trained, perform
+from clar_tune.tensors import TensorGraph
+
+
+class Linear(nn.Module):
+    def __init__(self, inputs, outputs):
+        super().__init__()
+        self.layer = nn.Linear(inputs, outputs)
+
+    def forward(self, x, edge_index):
+        return self.layer(x)
+
+
+class Raises(Linear):
+    def forward(self, x, edge_index):
+        raise ValueError("a user's mistake")
+
+
+class NotANumber(Linear):
+    def forward(self, x, edge_index):
+        return super().forward(x, edge_index) * float("nan")
+
+
+class Wrong(Linear):
+    def forward(self, x, edge_index):
+        return super().forward(x, edge_index)[:, :1]
+
+
+class Huge(Linear):
+    def forward(self, x, edge_index):
+        return torch.empty(2**60)
+
+
+@pytest.fixture
+def models(monkeypatch) -> None:
+    module = ModuleType("their_models")
+    for kind in (Linear, Raises, NotANumber, Wrong, Huge):
+        setattr(module, kind.__name__, kind)
+    monkeypatch.setitem(sys.modules, "their_models", module)
+
+
+def job(method: str, purpose: str = "repeat", **rules) -> Job:
+    return Job(
+        study=0,
+        trial=0,
+        purpose=purpose,
+        first=0,
+        last=1,
+        graph="tiny",
+        method=method,
+        protocol="random-60-20-20",
+        seed=0,
+        params={},
+        rules={"max_epochs": 3, **rules},
+        timeout=60,
+    )
+
+
+def done(tiny_graph, method: str, purpose: str = "repeat", index: int = 0):
+    return perform(job(method, purpose), index, tiny_graph, TensorGraph.of(tiny_graph))
+
+
+def test_a_repeat_has_no_test_score_and_a_final_has_one(tiny_graph):
+    repeat, final = (done(tiny_graph, "gcn", purpose) for purpose in ("repeat", "final"))
+    assert isinstance(repeat, Trained) and repeat.test_score is None
+    assert isinstance(final, Trained) and 0 <= final.test_score <= 1
+    assert final.test_nodes == 3
+
+
+def test_repeats_and_finals_use_other_splits_and_weights(tiny_graph):
+    seeds = {
+        (d.spec.split_seed, d.spec.init_seed)
+        for purpose in ("repeat", "final")
+        for d in (done(tiny_graph, "gcn", purpose, index) for index in (0, 1))
+    }
+    assert len(seeds) == 4
+
+
+def test_methods_meet_the_same_pairs(tiny_graph):
+    gcn, sage = (done(tiny_graph, method, index=4).spec for method in ("gcn", "sage"))
+    assert (gcn.split_seed, gcn.init_seed) == (sage.split_seed, sage.init_seed)
+
+
+@pytest.mark.parametrize(
+    ("model", "kind", "text", "hints"),
+    [
+        ("Raises", "error", r"ValueError at test_jobs.py:\d+: a user's mistake", False),
+        ("NotANumber", "diverged", "became nan", True),
+        ("Wrong", "error", r"logits of shape \(8, 2\)", False),
+        ("Huge", "memory", "", True),
+    ],
+)
+def test_failures_come_back_as_values(tiny_graph, models, model, kind, text, hints):
+    failure = done(tiny_graph, f"their_models:{model}")
+    assert isinstance(failure, Failure)
+    assert (failure.kind, failure.hints) == (kind, hints)
+    import re
+
+    assert re.search(text, failure.text)
+
+
+def test_a_users_model_trains(tiny_graph, models):
+    assert isinstance(done(tiny_graph, "their_models:Linear"), Trained)
+
+
+def test_long_error_texts_are_cut(tiny_graph, models, monkeypatch):
+    def forward(self, x, edge_index):
+        raise ValueError("x" * 10_000)
+
+    monkeypatch.setattr(Raises, "forward", forward)
+    assert len(done(tiny_graph, "their_models:Raises").text) == 2000

@@ -1,0 +1,143 @@
+"""A run has one driver at a time."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from dataclasses import replace
+
+import pytest
+from pyarrow import fs
+from stored_rows import repeat_row, run_row
+
+from clar_tune.errors import StoreError
+from clar_tune.store import Store, lease
+from clar_tune.store.files import Files
+from clar_tune.store.lease import Lease, read_lease
+
+CONTENDER = """
+import sys, time
+from clar_tune.errors import StoreError
+from clar_tune.store import Store
+
+store = Store.open(sys.argv[1])
+time.sleep(max(0, float(sys.argv[2]) - time.time()))
+try:
+    store.reopen("first")
+except StoreError as error:
+    print(error)
+else:
+    print("won", flush=True)
+    time.sleep(3)
+"""
+
+
+@pytest.fixture
+def files(tmp_path):
+    return Files(fs.LocalFileSystem(), str(tmp_path), str(tmp_path))
+
+
+def left_behind(files: Files, **changes) -> None:
+    """A lease as some other driver wrote it."""
+    mine = Lease(files, "first")
+    path = f"{files.root}/runs/run=first/_lease.json"
+    holder = replace(read_lease(files, "first"), nonce="other", **changes)
+    with open(path, "w") as stream:
+        json.dump({name: getattr(holder, name) for name in holder.__slots__}, stream)
+    mine._end.set()
+
+
+def test_a_free_run_is_leased_and_a_second_driver_refused(files):
+    first = Lease(files, "first")
+    with pytest.raises(StoreError, match=rf"process {os.getpid()} on .*, last heard of 0 s ago"):
+        Lease(files, "first")
+    first.release(clean=True)
+    Lease(files, "first").release(clean=True)
+    assert read_lease(files, "first") is None
+
+
+def test_a_lease_of_a_living_driver_elsewhere_is_refused_with_host_and_age(files):
+    left_behind(files, host="elsewhere", heartbeat=time.time() - 42)
+    with pytest.raises(StoreError, match="on elsewhere, last heard of 42 s ago"):
+        Lease(files, "first")
+
+
+def test_an_expired_lease_is_taken_over(files):
+    left_behind(files, host="elsewhere", heartbeat=time.time() - lease.EXPIRY - 1)
+    taken = Lease(files, "first")
+    assert taken.previous.host == "elsewhere"
+
+
+def test_a_driver_that_is_gone_from_this_host_is_replaced_at_once(files):
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    left_behind(files, pid=process.pid)
+    Lease(files, "first")
+
+
+def test_a_driver_that_nobody_has_waited_for_is_gone(files):
+    process = subprocess.Popen([sys.executable, "-c", ""], stdout=subprocess.PIPE)
+    process.stdout.read()
+    time.sleep(0.2)  # now a zombie
+    left_behind(files, pid=process.pid, born=lease._birth(os.getpid()))
+    Lease(files, "first")
+    process.communicate()
+
+
+def test_a_process_number_that_is_used_again_is_no_driver(files):
+    left_behind(files, pid=os.getppid(), born=f"{lease._namespace()} 1")
+    Lease(files, "first")
+
+
+def test_a_process_of_another_container_counts_as_alive_until_it_expires(files):
+    left_behind(files, pid=2**22 + 1, born="pid:[1] 1")
+    with pytest.raises(StoreError, match="has a driver at work"):
+        Lease(files, "first")
+
+
+def test_a_broken_lease_is_taken_over(files, tmp_path):
+    left_behind(files)
+    (tmp_path / "runs/run=first/_lease.json").write_text("{")
+    Lease(files, "first")
+
+
+def test_heartbeats_keep_a_lease_young_and_tell_the_last_row(files, monkeypatch):
+    monkeypatch.setattr(lease, "PERIOD", 0.02)
+    held = Lease(files, "first")
+    started = read_lease(files, "first").heartbeat
+    held.keep(lambda: 17)
+    deadline = time.time() + 5
+    while read_lease(files, "first").seq != 17 and time.time() < deadline:
+        time.sleep(0.02)
+    now = read_lease(files, "first")
+    assert now.seq == 17 and now.heartbeat > started
+    held.release(clean=True)
+    time.sleep(0.1)
+    assert read_lease(files, "first") is None, "no heartbeat after the end"
+
+
+def test_a_driver_that_lost_its_lease_is_told_and_writes_nothing(tmp_path, monkeypatch):
+    store = Store.open(tmp_path)
+    slow = store.create("first", run_row())
+    slow.append([repeat_row(0)])
+    with monkeypatch.context() as patch:
+        patch.setattr(lease, "EXPIRY", -1.0)
+        other = store.reopen("first")
+    slow._lease.renew(0)
+    for deed in (slow.tick, slow.flush, slow.close, lambda: slow.append([repeat_row(1)])):
+        with pytest.raises(StoreError, match=f"another driver took over .process {os.getpid()}"):
+            deed()
+    other.append([repeat_row(2)])
+    other.close()
+    assert [int(key, 16) for key in store.repeats("first")["key"].to_pylist()] == [0, 2]
+
+
+def test_of_processes_that_reopen_at_once_exactly_one_wins(tmp_path):
+    Store.open(tmp_path).create("first", run_row()).close()
+    at = str(time.time() + 4)
+    command = [sys.executable, "-c", CONTENDER, str(tmp_path), at]
+    contenders = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(4)]
+    said = sorted(process.communicate()[0].strip() for process in contenders)
+    assert said[-1] == "won"
+    assert all("has a driver at work: process" in line for line in said[:-1])

@@ -1,0 +1,109 @@
+"""From a space and options to studies."""
+
+import pytest
+from simulation import SPACE, plan_from
+
+from clar_tune.errors import ClarTuneError, ParameterError, UnknownName
+from clar_tune.plan import Options
+
+
+def names(**options) -> list[str]:
+    return [study.name for study in plan_from(**options).studies]
+
+
+def test_studies_are_graphs_times_methods_graph_by_graph():
+    assert names() == [
+        "csbm-homophily gcn",
+        "csbm-homophily gcn+clar",
+        "csbm-heterophily gcn",
+        "csbm-heterophily gcn+clar",
+    ]
+
+
+def test_options_choose_graphs_and_methods_also_beyond_the_space():
+    chosen = names(graphs=("csbm-heterophily",), methods=("sage+clar", "gcn"))
+    assert chosen == ["csbm-heterophily sage+clar", "csbm-heterophily gcn"]
+    assert names(graphs=("texas",), methods=("gcn",)) == ["texas gcn"]
+
+
+def test_options_change_budgets_and_rules():
+    plan = plan_from(trials=3, repeats=2, finals=7, sampler="random", pruning=False)
+    study = plan.studies[1]
+    assert (study.rules.trials, study.rules.repeats, study.finals) == (3, 2, 7)
+    assert (study.rules.sampler, study.rules.pruning) == ("random", False)
+    assert plan_from(selection="accuracy").studies[0].training.select == "accuracy"
+
+
+def test_what_is_searched_at_most_is_counted():
+    assert plan_from().trainings == (2 * 10 * 9, 4 * 3)
+
+
+def test_startup_is_a_quarter_and_at_least_four_and_stays_when_extended():
+    assert plan_from(trials=8).studies[1].startup == 4
+    assert plan_from(trials=40).studies[1].startup == 10
+    assert plan_from(trials=80, first_trials=40).studies[1].startup == 10
+
+
+def test_repeated_searches_differ_in_their_seed_alone():
+    first, second = plan_from(searches=2, methods=("gcn",), graphs=("texas",)).studies
+    assert (first.columns.search, second.columns.search) == (0, 1)
+    assert first.seed != second.seed and first.parameters == second.parameters
+
+
+def test_options_survive_the_manifest():
+    options = Options(graphs=("texas",), trials=3, pruning=False, outer_test=0.2)
+    assert Options.from_json(options.to_json()) == options
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"graphs": ("coral",)},
+        {"methods": ("gcn+klar",)},
+        {"protocol": "balanced"},
+        {"sampler": "tpee"},
+        {"selection": "los"},
+        {"settings": "tunde"},
+    ],
+)
+def test_misspelt_names_are_refused_with_the_nearest(options):
+    with pytest.raises(UnknownName, match="Did you mean"):
+        plan_from(**options)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"trials": 0},
+        {"finals": -1},
+        {"searches": 0},
+        {"seed": -1},
+        {"outer_test": 1.0},
+        {"outer_test": -0.1},
+        {"trial_timeout": 0.0},
+        {"graphs": ("texas", "texas"), "methods": ("gcn",)},
+        {"methods": ("gcn", "gcn")},
+        {"protocol": "planetoid"},
+        {"graphs": ("cora",), "protocol": "planetoid", "outer_test": 0.2},
+    ],
+)
+def test_impossible_options_are_refused(options):
+    with pytest.raises(ParameterError):
+        plan_from(**options)
+
+
+def test_samplers_that_cannot_serve_a_space_are_refused():
+    with pytest.raises(ClarTuneError, match="pruning"):
+        plan_from(sampler="gp")
+    with pytest.raises(ClarTuneError, match="clamp|depend|when"):
+        plan_from(sampler="gp", pruning=False)
+    with pytest.raises(ClarTuneError, match="grid"):
+        plan_from(sampler="grid")
+    assert (
+        plan_from(
+            SPACE.replace("beta: {low: 0.001, high: 1, log: true}", "beta: 1"), sampler="grid"
+        )
+        .studies[1]
+        .trials
+        == 9
+    )

@@ -1,0 +1,232 @@
+"""Nothing that was stored is lost or doubled, whatever ends the driver."""
+
+import errno
+import os
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from stored_rows import repeat_row, run_row, trial_row
+
+from clar_tune.errors import StoreError
+from clar_tune.store import RunWriter, Store, tables, wal, writer
+
+TESTS = Path(__file__).parent
+
+DRIVER = """
+import sys
+from stored_rows import repeat_row, trial_row
+from clar_tune.store import Store, tables, writer
+
+tables.ROWS_PER_PART, writer.FLUSH_ROWS = 40, 7  # many flushes and parts
+run = Store.open(sys.argv[1]).reopen("first")
+number = int(sys.argv[2])
+while True:
+    run.append([repeat_row(number), trial_row(number % 5, repeats=number)])
+    print(number, flush=True)
+    number += 1
+"""
+
+
+@pytest.fixture
+def store(tmp_path):
+    return Store.open(tmp_path / "store")
+
+
+@pytest.fixture
+def wal_file(tmp_path):
+    return tmp_path / "store/runs/run=first/_wal.jsonl"
+
+
+def abandon(run: RunWriter) -> None:
+    """End a driver as a crash does, except that its process lives on."""
+    run._lease.release(clean=False)
+
+
+def keys(store: Store) -> list[int]:
+    return [int(key, 16) for key in store.repeats("first", ["key"])["key"].to_pylist()]
+
+
+def killed_driver(store: Store, first: int, seconds: float) -> int:
+    """Run a driver for a while, kill it; the number of the last row that it saw stored."""
+    environment = {**os.environ, "PYTHONPATH": str(TESTS)}
+    command = [sys.executable, "-c", DRIVER, store.url, str(first)]
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, text=True
+    )
+    assert process.stdout.readline(), process.stderr.read()
+    time.sleep(seconds)
+    process.kill()
+    last = process.stdout.read().split()
+    process.communicate()
+    return int(last[-1]) if last else first
+
+
+def test_sigkill_at_any_moment_loses_and_doubles_nothing(store):
+    draw = random.Random(5)
+    store.create("first", run_row()).close()
+    known = -1
+    for _ in range(6):
+        acknowledged = killed_driver(store, known + 1, draw.uniform(0, 0.3))
+        seen = keys(store)  # a reader before anyone has cleaned up
+        store.reopen("first").close()
+        assert keys(store) == seen == list(range(len(seen)))
+        known = len(seen) - 1
+        assert known - acknowledged in (0, 1), "stored, killed before it could say so"
+    trials = {row.trial: row.repeats for row in store.trials("first")}
+    assert trials == {number % 5: number for number in range(known + 1)[-5:]}
+
+
+def test_a_torn_last_line_is_ignored_and_cut_off(store, wal_file):
+    run = store.create("first", run_row())
+    run.append([repeat_row(0)])
+    abandon(run)
+    with wal_file.open("ab") as stream:
+        stream.write(b'{"table": "repeats", "row": {"ke')
+    assert keys(store) == [0]
+    run = store.reopen("first")
+    run.append([repeat_row(1)])
+    assert keys(store) == [0, 1]
+    run.close()
+    assert keys(store) == [0, 1]
+
+
+def test_a_broken_line_within_is_named_not_skipped(store, wal_file):
+    run = store.create("first", run_row())
+    run.append([repeat_row(0)])
+    with wal_file.open("ab") as stream:
+        stream.write(b'{"table": "repeats", oops}\n')
+    with pytest.raises(StoreError, match=r"_wal\.jsonl, line 3"):
+        store.repeats("first")
+    abandon(run)
+
+
+def test_a_crash_between_flush_and_emptying_doubles_nothing(store, monkeypatch):
+    run = store.create("first", run_row())
+    run.append([repeat_row(0), trial_row(0), repeat_row(1)])
+    monkeypatch.setattr(run._wal, "start", _crash)
+    with pytest.raises(KeyboardInterrupt):
+        run.flush()
+    assert keys(store) == [0, 1] and len(store.trials("first")) == 1
+    abandon(run)
+    store.reopen("first").close()
+    assert keys(store) == [0, 1] and len(store.trials("first")) == 1
+
+
+def test_a_crash_between_two_parts_of_a_flush_loses_nothing(store, monkeypatch):
+    monkeypatch.setattr(tables, "ROWS_PER_PART", 3)
+    run = store.create("first", run_row())
+    run.append([repeat_row(number) for number in range(5)])
+    real = tables.write_part
+
+    def only_first(files, part, rows):
+        if part.number:
+            raise KeyboardInterrupt
+        real(files, part, rows)
+
+    monkeypatch.setattr(tables, "write_part", only_first)
+    with pytest.raises(KeyboardInterrupt):
+        run.flush()
+    assert keys(store) == list(range(5))
+    monkeypatch.setattr(tables, "write_part", real)
+    abandon(run)
+    store.reopen("first").close()
+    assert keys(store) == list(range(5))
+
+
+def test_a_full_disk_refuses_the_row_and_harms_nothing(store, wal_file, monkeypatch):
+    run = store.create("first", run_row())
+    run.append([repeat_row(0)])
+    size = wal_file.stat().st_size
+    write = os.write
+
+    def half(handle, data):
+        if len(data) < 200:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return write(handle, data[:-100])
+
+    with monkeypatch.context() as patch:
+        patch.setattr(wal.os, "write", half)
+        with pytest.raises(StoreError, match=r"_wal\.jsonl cannot be written: No space left"):
+            run.append([repeat_row(1)])
+    assert wal_file.stat().st_size == size and keys(store) == [0]
+    run.append([repeat_row(2)])
+    run.close()
+    assert keys(store) == [0, 2]
+    assert store.repeats("first")["seq"].to_pylist() == [0, 1]
+
+
+def test_a_store_that_cannot_be_flushed_keeps_rows_and_is_tried_again(store, monkeypatch):
+    monkeypatch.setattr(writer, "LOCAL_PERIOD", 0.0)
+    monkeypatch.setattr(writer, "FIRST_RETRY", 0.01)
+    run = store.create("first", run_row())
+    with monkeypatch.context() as patch:
+        patch.setattr(tables, "write_part", _refuse)
+        for number in range(3):
+            run.append([repeat_row(number)])
+            run.tick()
+        with pytest.raises(StoreError, match="refused"):
+            run.flush()
+        assert keys(store) == [0, 1, 2]
+    time.sleep(0.1)
+    run.tick()
+    assert run._pending == 0 and keys(store) == [0, 1, 2]
+    run.close()
+
+
+def test_a_store_that_refuses_for_long_stops_the_run(store, monkeypatch):
+    monkeypatch.setattr(writer, "LOCAL_PERIOD", 0.0)
+    monkeypatch.setattr(writer, "PATIENCE", 0.0)
+    run = store.create("first", run_row())
+    monkeypatch.setattr(tables, "write_part", _refuse)
+    run.append([repeat_row(0)])
+    with pytest.raises(StoreError, match="refused"):
+        run.append([repeat_row(1)])
+    assert keys(store) == [0]
+    abandon(run)
+
+
+def test_a_close_that_fails_leaves_a_run_that_can_be_reopened(store, monkeypatch):
+    run = store.create("first", run_row())
+    run.append([repeat_row(0)])
+    with monkeypatch.context() as patch:
+        patch.setattr(tables, "write_part", _refuse)
+        with pytest.raises(StoreError, match="refused"):
+            run.close(state="finished")
+    run = store.reopen("first")
+    assert run.row.state == "finished" and keys(store) == [0]
+    run.close()
+
+
+def test_an_unwritable_folder_gives_one_clear_line(tmp_path):
+    (tmp_path / "store").mkdir()
+    (tmp_path / "store/runs").write_text("a file where a folder should be")
+    with pytest.raises(StoreError, match="cannot be written"):
+        Store.open(tmp_path / "store").create("first", run_row())
+
+
+def test_temporary_files_of_a_failed_write_are_removed(store, tmp_path, monkeypatch):
+    run = store.create("first", run_row())
+    run.append([repeat_row(0)])
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", _full)
+        with pytest.raises(StoreError, match="No space left"):
+            run.flush()
+    assert not [path for path in tmp_path.rglob("*") if path.name.startswith(".")]
+    run.close()
+    assert keys(store) == [0]
+
+
+def _crash(*_, **__):
+    raise KeyboardInterrupt
+
+
+def _refuse(*_, **__):
+    raise StoreError("refused.")
+
+
+def _full(*_):
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
