@@ -1,15 +1,14 @@
 # Everything runs from a fresh machine with Python 3.11+ and make: set-up is a prerequisite.
 PYTHON ?= python3
 VENV   ?= .venv
-GRAPH  ?= csbm-homophily
-METHOD ?= gcn+clar
+SPACE  ?= quickstart
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
 .PHONY: run test check bench clean
 
 run: $(READY)
-	$(BIN)/clar-tune train --graph $(GRAPH) --method $(METHOD)
+	$(BIN)/clar-tune run --space $(SPACE)
 
 test: $(READY)
 	$(BIN)/pytest $(PYTEST_ARGS)

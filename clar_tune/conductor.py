@@ -120,11 +120,7 @@ class Conductor:
         if isinstance(outcome, Failure):
             self._fail(course, job, outcome)
         elif job.purpose == "final":
-            row = course.training_row(job.trial, outcome)
-            self._write([row])
-            course.record_final(
-                job.trial, outcome.index, outcome.test_score or 0.0, outcome.record.seconds
-            )
+            self._confirm(course, job, outcome)
         elif self._goes_on(course, job, outcome):
             return True
         del self.live[ticket]
@@ -176,6 +172,12 @@ class Conductor:
         self._write([row, course.trial_row(job.trial)] if stops else [row])
         return not stops
 
+    def _confirm(self, course: Course, job: Job, done: Trained) -> None:
+        row = course.training_row(job.trial, done)
+        self._write([row])
+        assert isinstance(row, FinalRow)
+        course.record_final(job.trial, done.index, row.test_score, row.seconds)
+
     def _fail(self, course: Course, job: Job, failure: Failure) -> None:
         trial = course.trials[job.trial]
         if job.purpose == "final":
@@ -216,11 +218,11 @@ class Conductor:
 
     def _settle(self, course: Course) -> None:
         """Once a study has ended, its winner is confirmed."""
-        best = course.winner
         if not course.ended or course.place in self._settled:
             return
         self._settled.add(course.place)
-        course.release()
+        course.settle()
+        best = course.winner
         for number in course.missing_finals():
             assert best is not None
             trial = course.trials[best.trial]

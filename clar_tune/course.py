@@ -31,6 +31,8 @@ class Course:
         """Test scores by trial and number of the final."""
         self.failed_finals: set[tuple[int, int]] = set()
         self.trainings, self.seconds = 0, 0.0
+        self._winner: Winner | None = None
+        self._settled = False
         high, rules = metric not in LOWER_IS_BETTER, plan.rules
         self._judge = make_judge(rules.repeats, rules.reduction, high) if rules.pruning else None
         self._study = Study(plan, maximise=high) if plan.searches else None
@@ -53,6 +55,8 @@ class Course:
     @property
     def winner(self) -> Winner | None:
         """The winner so far."""
+        if self._settled:
+            return self._winner
         repeats = self.plan.rules.repeats if self.plan.searches else 0
         return winner(self.trials.values(), self.metric, repeats)
 
@@ -129,8 +133,9 @@ class Course:
         """The row of one training of a trial."""
         return training_row(self.plan.columns, number, done)
 
-    def release(self) -> None:
-        """Free what only a search needs."""
+    def settle(self) -> None:
+        """Once ended: keep the winner, and free what only a search needs."""
+        self._winner, self._settled = self.winner, True
         self._study = self._judge = None
 
     def _counted(self, trial: Trial, score: float, loss: float, seconds: float) -> str:

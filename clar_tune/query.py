@@ -56,8 +56,10 @@ def _check(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
         kind = statements[0].type.name
         hint = " Give the values of PIVOT with IN (…)." if kind == "MULTI" else ""
         raise QueryError(f"only SELECT is allowed here, not {kind}.{hint}")
-    tree = connection.execute("SELECT json_serialize_sql(?)", [sql]).fetchall()[0][0]
-    for name in _table_functions(json.loads(tree)):
+    tree = json.loads(connection.execute("SELECT json_serialize_sql(?)", [sql]).fetchall()[0][0])
+    if tree["error"]:
+        raise QueryError(f"this form of SELECT is not allowed here: {tree['error_message']}")
+    for name in _table_functions(tree):
         if name.lower() not in _TABLE_FUNCTIONS:
             raise QueryError(f"{_REACH} {name} is not allowed.")
 

@@ -77,10 +77,14 @@ def test_a_driver_that_is_gone_from_this_host_is_replaced_at_once(files):
 
 
 def test_a_driver_that_nobody_has_waited_for_is_gone(files):
-    process = subprocess.Popen([sys.executable, "-c", ""], stdout=subprocess.PIPE)
-    process.stdout.read()
-    time.sleep(0.2)  # now a zombie
-    left_behind(files, pid=process.pid, born=lease._birth(os.getpid()))
+    process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    left_behind(files, pid=process.pid, born=lease._birth(process.pid))
+    with pytest.raises(StoreError, match="has a driver at work"):
+        Lease(files, "first")
+    process.kill()
+    deadline = time.time() + 5
+    while lease._birth(process.pid) != "ended" and time.time() < deadline:
+        time.sleep(0.01)
     Lease(files, "first")
     process.communicate()
 
@@ -124,6 +128,10 @@ def test_a_driver_that_lost_its_lease_is_told_and_writes_nothing(tmp_path, monke
     with monkeypatch.context() as patch:
         patch.setattr(lease, "EXPIRY", -1.0)
         other = store.reopen("first")
+    with pytest.raises(StoreError, match="another driver took over"):
+        slow.append([repeat_row(1)])  # before any heartbeat has told it
+    with pytest.raises(StoreError, match="another driver took over"):
+        slow.update(state="paused")
     slow._lease.renew(0)
     for deed in (slow.tick, slow.flush, slow.close, lambda: slow.append([repeat_row(1)])):
         with pytest.raises(StoreError, match=f"another driver took over .process {os.getpid()}"):
@@ -131,6 +139,16 @@ def test_a_driver_that_lost_its_lease_is_told_and_writes_nothing(tmp_path, monke
     other.append([repeat_row(2)])
     other.close()
     assert [int(key, 16) for key in store.repeats("first")["key"].to_pylist()] == [0, 2]
+    assert store.find("first").row.state == "running"
+
+
+@pytest.mark.parametrize("clean", [True, False])
+def test_the_end_of_a_driver_that_lost_its_lease_leaves_the_other_alone(files, clean):
+    lost = Lease(files, "first")
+    others = replace(read_lease(files, "first"), nonce="other")
+    lost._write(others)
+    lost.release(clean=clean)
+    assert read_lease(files, "first") == others
 
 
 def test_of_processes_that_reopen_at_once_exactly_one_wins(tmp_path):

@@ -11,9 +11,14 @@ from pathlib import Path
 import pytest
 
 import clar_tune
+from clar_tune.cli import main
 
 ROOT = Path(__file__).parent.parent
-HEAVY = ("torch", "torch_geometric", "scipy", "numpy", "rich", "yaml")
+HEAVY = (
+    *("torch", "torch_geometric", "ray", "optuna", "pyarrow", "duckdb"),
+    *("scipy", "numpy", "rich", "yaml"),
+)
+COMMANDS = [[], *([name] for name in main.commands), ["graphs", "verify"], ["spaces", "check"]]
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +66,7 @@ def test_public_names_are_those_announced():
         _ = clar_tune.Clar
 
 
-@pytest.mark.parametrize("command", [[], ["train"], ["graphs"], ["graphs", "verify"], ["doctor"]])
+@pytest.mark.parametrize("command", COMMANDS)
 def test_help_loads_nothing_heavy(command):
     code = (
         "import sys, clar_tune.cli as c\n"

@@ -104,6 +104,16 @@ def test_a_broken_line_within_is_named_not_skipped(store, wal_file):
     abandon(run)
 
 
+def test_a_line_of_no_table_stops_the_recovery(store, wal_file):
+    run = store.create("first", run_row())
+    abandon(run)
+    with wal_file.open("ab") as stream:
+        stream.write(b"oops\n")
+    with pytest.raises(StoreError, match=r"_wal\.jsonl, line 2"):
+        store.reopen("first")
+    assert wal_file.read_bytes().endswith(b"oops\n")
+
+
 def test_a_crash_between_flush_and_emptying_doubles_nothing(store, monkeypatch):
     run = store.create("first", run_row())
     run.append([repeat_row(0), trial_row(0), repeat_row(1)])

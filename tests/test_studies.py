@@ -21,16 +21,21 @@ settings:
     regularizers:
       clar: {alpha: {choices: [-1, 0, 1]}, reduction: {choices: [trace, node-mean]}}
 """
-CONDITIONAL = (
-    CONTINUOUS
-    + """
+CONDITIONAL = """
+description: a space with a parameter that depends on another
+graphs: [csbm-homophily]
+methods: [gcn+clar]
+protocol: balanced-60-20-20
+search: {trials: 16, pruning: false}
+settings:
+  tuned:
+    shared: {lr: {low: 0.001, high: 0.1, log: true}, hidden: {low: 4, high: 64, integer: true}}
+    regularizers:
+      clar:
+        alpha: {choices: [-1, 0, 1]}
+        reduction: {choices: [trace, node-mean]}
         clamp: {choices: [1, 10, null], when: {reduction: trace}}
 """
-)
-CONDITIONAL = CONDITIONAL.replace(
-    "clar: {alpha: {choices: [-1, 0, 1]}, reduction: {choices: [trace, node-mean]}}",
-    "clar:\n        alpha: {choices: [-1, 0, 1]}\n        reduction: {choices: [trace, node-mean]}",
-)
 FINITE = """
 description: six cells
 graphs: [csbm-homophily]

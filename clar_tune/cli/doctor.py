@@ -10,7 +10,12 @@ from typing import NamedTuple
 
 import click
 
-PACKAGES = ("torch", "torch-geometric", "numpy", "scipy")
+from clar_tune.cli.options import store_option
+
+PACKAGES = (
+    *("torch", "torch-geometric", "ray", "optuna", "pyarrow", "duckdb"),
+    *("numpy", "scipy"),
+)
 
 
 class Check(NamedTuple):
@@ -24,8 +29,9 @@ class Check(NamedTuple):
 @click.command()
 @click.option("--data", type=click.Path(path_type=Path), help="Folder with raw graphs.")
 @click.option("--json", "as_json", is_flag=True, help="Print the checks as JSON.")
-def doctor(data: Path | None, as_json: bool) -> None:
-    """Check this machine: versions, threads, GPUs, graphs, and one short training.
+@store_option
+def doctor(data: Path | None, as_json: bool, store: str) -> None:
+    """Check this machine: versions, threads, GPUs, graphs, store, and one short training.
 
     Exit code 1 if something is wrong.
 
@@ -33,7 +39,7 @@ def doctor(data: Path | None, as_json: bool) -> None:
     Example:
       clar-tune doctor
     """  # noqa: D301
-    checks = [*_versions(), *_hardware(), _graphs(data), _cache(), _training()]
+    checks = [*_versions(), *_hardware(), _graphs(data), _cache(), _store(store), _training()]
     if as_json:
         click.echo(json.dumps([check._asdict() for check in checks], indent=2))
     else:
@@ -91,6 +97,19 @@ def _cache() -> Check:
             return Check("cache", True, f"{folder} can be written to")
     except OSError as error:
         return Check("cache", False, f"{folder} cannot be written to ({error})")
+
+
+def _store(url: str) -> Check:
+    from clar_tune.errors import ClarTuneError
+    from clar_tune.store import Store
+
+    try:
+        store = Store.open(url)
+        runs = store.runs()
+    except ClarTuneError as error:
+        return Check("store", False, str(error))
+    damaged = store.damaged()
+    return Check("store", not damaged, "; ".join(damaged) or f"{url} holds {len(runs)} runs")
 
 
 def _training() -> Check:

@@ -62,7 +62,7 @@ def _print_table(answer: Any) -> None:
     for row in _rows(answer):
         table.add_row(*(Text("" if value is None else str(value)) for value in row))
     # Off a terminal nothing is cut to a width that nobody asked for.
-    width = None if sys.stdout.isatty() else max(80, Console().measure(table).maximum)
+    width = None if sys.stdout.isatty() else Console(width=_WIDE).measure(table).maximum
     Console(width=width).print(table)
 
 
@@ -104,6 +104,7 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, bool | int | float | str | None) else str(value)
 
 
+_WIDE = 1_000_000
 _PRINTERS = {
     "table": _print_table,
     "csv": _print_csv,

@@ -9,9 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 from pyarrow import fs
 
 from clar_tune.errors import StoreError
+
+FAILURES = (OSError, pa.ArrowException)
+"""What a filesystem raises when it cannot do what it is asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +44,7 @@ class Files:
         selector = fs.FileSelector(self.full(folder), allow_not_found=True, recursive=True)
         try:
             found = self.filesystem.get_file_info(selector)
-        except OSError as error:
+        except FAILURES as error:
             raise self._refused("read", folder, error) from error
         start = len(self.root) + 1 if self.root else 0
         return sorted(info.path[start:] for info in found if info.type == fs.FileType.File)
@@ -54,7 +58,7 @@ class Files:
                 return bytes(stream.read())
         except FileNotFoundError:
             return None
-        except OSError as error:
+        except FAILURES as error:
             raise self._refused("read", path, error) from error
 
     def write(self, path: str, data: Any, *, sync: bool = True) -> None:
@@ -64,7 +68,7 @@ class Files:
                 replace_file(Path(self.full(path)), data, sync=sync)
             else:
                 self._put(path, data)
-        except OSError as error:
+        except FAILURES as error:
             raise self._refused("written", path, error) from error
 
     def delete(self, path: str) -> None:
@@ -72,7 +76,7 @@ class Files:
         try:
             with suppress(FileNotFoundError):
                 self.filesystem.delete_file(self.full(path))
-        except OSError as error:
+        except FAILURES as error:
             raise self._refused("removed", path, error) from error
 
     @contextmanager
@@ -85,7 +89,7 @@ class Files:
         try:
             path.mkdir(parents=True, exist_ok=True)
             handle = os.open(path, os.O_RDONLY)
-        except OSError as error:
+        except FAILURES as error:
             raise self._refused("written", folder, error) from error
         try:
             yield _flock(handle)
@@ -102,8 +106,8 @@ class Files:
         with stream:
             stream.write(data)
 
-    def _refused(self, deed: str, path: str, error: OSError) -> StoreError:
-        cause = error.strerror or (str(error).splitlines() or ["no reason given"])[0]
+    def _refused(self, deed: str, path: str, error: Exception) -> StoreError:
+        cause = getattr(error, "strerror", None) or (str(error).splitlines() or ["unknown"])[0]
         return StoreError(f"{self.shown(path)} cannot be {deed}: {cause.rstrip('.')}.")
 
 

@@ -1,13 +1,14 @@
 """Parquet files of one table: their names, and reading and writing one of them."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from clar_tune.store.files import Files
+from clar_tune.store.files import FAILURES, Files
 from clar_tune.store.schema import conform, damaged, schema_of
 
 ROWS_PER_GROUP = 1 << 16
@@ -67,7 +68,7 @@ def read_part(files: Files, part: Part, columns: Sequence[str] | None = None) ->
     present = [name for name in wanted if name in file.schema_arrow.names]
     try:
         found = file.read(columns=present)
-    except (pa.ArrowException, OSError) as error:
+    except FAILURES as error:
         raise damaged(shown, error) from error
     if not present:
         found = pa.table({"": pa.nulls(file.metadata.num_rows)})
@@ -79,10 +80,8 @@ def check_part(files: Files, part: Part) -> bool:
     shown, schema = files.shown(part.path), schema_of(part.table)
     if part.number is None:
         raise damaged(shown, "the store did not write it")
-    try:
-        found = pq.read_schema(files.full(part.path), filesystem=files.filesystem)
-    except (pa.ArrowException, OSError) as error:
-        raise damaged(shown, error) from error
+    path, filesystem = files.full(part.path), files.filesystem
+    found = _patiently(files, part, lambda: pq.read_schema(path, filesystem=filesystem))
     conform(found.empty_table(), part.table, schema.names, shown)
     return all(
         name in found.names and found.field(name).type == schema.field(name).type
@@ -110,16 +109,20 @@ def encoded(rows: pa.Table) -> pa.Buffer:
 
 
 def _opened(files: Files, part: Part) -> pq.ParquetFile:
-    """The part from one reading: ranges of an object that is being replaced do not fit."""
-    for attempt in range(_ATTEMPTS):
+    if files.local:
+        return _patiently(files, part, lambda: pq.ParquetFile(files.full(part.path)))
+    # In one reading: ranges of an object that is being replaced do not fit together.
+    return _patiently(
+        files, part, lambda: pq.ParquetFile(pa.BufferReader(files.read(part.path) or b""))
+    )
+
+
+def _patiently(files: Files, part: Part, read: Callable[[], Any]) -> Any:
+    """What is read; an object that is just being replaced gets a second chance."""
+    for left in reversed(range(1 if files.local else _ATTEMPTS)):
         try:
-            if files.local:
-                return pq.ParquetFile(files.full(part.path))
-            data = files.read(part.path)
-            if data is None:
-                raise FileNotFoundError("it is gone")
-            return pq.ParquetFile(pa.BufferReader(data))
-        except (pa.ArrowException, OSError) as error:
-            if files.local or attempt == _ATTEMPTS - 1:
+            return read()
+        except FAILURES as error:
+            if not left:
                 raise damaged(files.shown(part.path), error) from error
-    raise AssertionError("unreachable")
+    return None

@@ -33,15 +33,11 @@ def pending_rows(files: Files, run: str, only: str = "") -> Pending:
 
 def read_manifest(files: Files, run: str) -> RunRow | None:
     """The manifest of a run; none if there is no such run."""
-    pending = pending_rows(files, run, "runs").get("runs")
-    if pending:
-        found = table_of("runs", pending[-1:])
-    else:
-        parts = parts_of(files, "runs", run)
-        if not parts:
-            return None
-        found = merged([read_part(files, part) for part in parts], "runs", [])
-    return rows_of(RunRow, found)[-1] if found.num_rows else None
+    pending = pending_rows(files, run, "runs").get("runs", [])
+    # A manifest that is ahead replaces the stored one, which need not be read.
+    stored = [] if pending else [read_part(files, part) for part in parts_of(files, "runs", run)]
+    found = rows_of(RunRow, merged(stored, "runs", pending))
+    return found[-1] if found else None
 
 
 def read_table(
@@ -64,10 +60,11 @@ def merged(
     columns: Sequence[str] | None = None,
 ) -> pa.Table:
     """Stored and pending rows of one run without doubles."""
+    if table == "runs":
+        newest = table_of(table, pending[-1:])
+        return newest if pending else pa.concat_tables([*stored, newest])
     ahead = table_of(table, pending)
     ahead = ahead if columns is None else ahead.select(columns)
-    if table == "runs":
-        return ahead if len(ahead) else pa.concat_tables([*stored, ahead])
     if stored and stored[-1].num_rows:
         ahead = ahead.filter(pc.greater(ahead["seq"], pc.max(stored[-1]["seq"])))
     rows = pa.concat_tables([*stored, ahead])
@@ -78,9 +75,9 @@ def with_key(files: Files, part: Part, prefix: str) -> pa.Table:
     """Rows of a part whose key begins with a text."""
     keys = read_part(files, part, ["key"])["key"]
     places = pc.indices_nonzero(pc.starts_with(keys, prefix))
-    return (
-        read_part(files, part).take(places) if len(places) else schema_of(part.table).empty_table()
-    )
+    if not len(places):
+        return schema_of(part.table).empty_table()
+    return read_part(files, part).take(places)
 
 
 def _checked(table: str, columns: Sequence[str] | None) -> list[str]:

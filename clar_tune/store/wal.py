@@ -40,7 +40,7 @@ def read_wal(path: Path, only: str = "") -> tuple[str, Pending]:
     mark, rows = "", defaultdict(list)
     start = f'{{"table": "{only}'.encode()
     for number, line in enumerate(lines, 1):
-        if number > 1 and not line.startswith(start):
+        if only and number > 1 and not line.startswith(start):
             continue
         entry = _parsed(path, number, line)
         if "mark" in entry:
@@ -74,12 +74,14 @@ class WriteAhead:
             raise StoreError(f"{self.path}: the run is closed.")
         texts = [json.dumps({"table": table, "row": row}) + "\n" for table, row in lines]
         data = "".join(texts).encode()
-        size = os.fstat(self._handle).st_size
+        state = os.fstat(self._handle)
+        if not state.st_nlink:
+            raise StoreError(f"{self.path}: another driver took over. This one must stop.")
         try:
             _write_all(self._handle, data)
             os.fdatasync(self._handle)
         except OSError as error:
-            os.ftruncate(self._handle, size)
+            os.ftruncate(self._handle, state.st_size)
             raise self._refused(error) from error
 
     def remove(self) -> None:

@@ -15,7 +15,7 @@ from clar_tune.store.schema import plain, table_of
 from clar_tune.store.tables import WrittenTable
 from clar_tune.store.wal import Pending, WriteAhead, read_wal, wal_path
 
-FLUSH_ROWS = 50_000
+FLUSH_ROWS = 20_000
 """Pending rows that are worth a flush at any time."""
 LOCAL_PERIOD = 60.0
 """Seconds between flushes to a directory, where the write-ahead file can be read by all."""
@@ -117,6 +117,8 @@ class RunWriter:
             self._put_manifest(manifests[-1])
 
     def _write_manifest(self) -> None:
+        self._lease.renew(self._seq)
+        self._lease.check()
         self._put_manifest(plain("runs", self.row))
 
     def _put_manifest(self, row: dict[str, Any]) -> None:
