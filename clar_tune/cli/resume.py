@@ -97,6 +97,12 @@ def _go_on(
     graphs = load_graphs(plan, launch.data)
     check_graphs(graphs, stored.row)
     writer = store.reopen(stored.name)
+    if writer.lost:
+        click.echo(
+            f"{writer.lost} rows were never flushed by the driver on another machine: their "
+            "trainings are done again",
+            err=True,
+        )
     writer.update(state="running", ended=None, options=plan.options.to_json(), budget=budget(plan))
     conclude(work(store, writer, plan, graphs, launch, quiet=quiet), as_json=as_json)
 

@@ -10,7 +10,6 @@ QUIET = {
     "TUNE_DISABLE_SIGINT_HANDLER": "1",  # Ctrl-C drains: see the driver
     "TUNE_GLOBAL_CHECKPOINT_S": "1000000",  # nothing is restored from Tune's snapshots
     "TUNE_WARN_SLOW_EXPERIMENT_CHECKPOINT_SYNC_THRESHOLD_S": "1000000",
-    "TUNE_MAX_PENDING_TRIALS_PG": "auto",
 }
 
 LOOPBACK = {
