@@ -1,6 +1,7 @@
 """Drives a run from its first job to its last, on Ray, into a store."""
 
 import json
+import os
 import signal
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -10,6 +11,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType
 from typing import Any
+
+import torch
 
 from clar_tune.conductor import Conductor, Pace
 from clar_tune.datasets import load
@@ -45,6 +48,16 @@ class Launch:
 def load_graphs(plan: Plan, data: Path | None) -> dict[str, Graph]:
     """Every graph of a plan; a missing or damaged one fails before any work."""
     return {name: load(name, plan.space.preprocessing, data) for name in plan.graphs}
+
+
+def check_room(launch: Launch) -> None:
+    """Refuse what this machine cannot hold before anything is stored; a cluster is asked later."""
+    if launch.address == "local":
+        prepare(launch.address)
+        from clar_tune.search.cluster import Node, workers
+
+        here = Node(cpus=os.cpu_count() or 1, gpus=torch.cuda.device_count())
+        workers([here], launch.resources, launch.max_concurrent)
 
 
 def manifest(plan: Plan, graphs: Mapping[str, Graph]) -> RunRow:
@@ -117,8 +130,10 @@ def drive(
     """Do what is left of a run; its state is stored whatever happens."""
     began, state = time.monotonic(), "interrupted"
     before = writer.row.seconds
+    pace = Pace(deadline=None if launch.time_budget is None else began + launch.time_budget)
     try:
-        conductor = _conducted(store, writer, plan, graphs, launch, view, began)
+        with _interruptible(pace):
+            conductor = _conducted(store, writer, plan, graphs, launch, view, pace)
         state = conductor.state
     finally:
         spent = time.monotonic() - began
@@ -133,7 +148,7 @@ def _conducted(
     graphs: dict[str, Graph],
     launch: Launch,
     view: View,
-    began: float,
+    pace: Pace,
 ) -> Conductor:
     prepare(launch.address)
     import ray
@@ -142,8 +157,8 @@ def _conducted(
     from clar_tune.search.rungs import Rungs
     from clar_tune.search.tuning import search
 
-    pace = Pace(deadline=None if launch.time_budget is None else began + launch.time_budget)
-    with _interruptible(pace), connected(launch.address) as nodes:
+    # Ray takes SIGTERM for itself when it starts: listen again.
+    with connected(launch.address) as nodes, _interruptible(pace):
         pace.workers = workers(nodes, launch.resources, launch.max_concurrent)
         metrics = {name: graph.metric for name, graph in graphs.items()}
         conductor = Conductor(plan, metrics, writer.append, Rungs, pace)

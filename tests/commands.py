@@ -48,6 +48,9 @@ finals: 3
 settings: {tuned: {shared: {lr: {low: 0.001, high: 0.3, log: true}}}}
 """
 
+ONE = ("--seed", "2", "--max-concurrent", "1")
+"""Options of the shared run; nine trials and thirteen have different winners in one study."""
+
 MEASURED = ("seconds", "started", "seq")
 """Columns that differ between two runs that are otherwise the same."""
 
@@ -164,7 +167,11 @@ class Going:
 
     def workers(self) -> list[psutil.Process]:
         """Actors at work."""
-        return [process for process in self.tree() if "ray::Worker" in _command(process)]
+        return [
+            process
+            for process in self.tree()
+            if _command(process).startswith("ray::ResourceTrainable")
+        ]
 
     def kill(self) -> list[psutil.Process]:
         """SIGKILL; returns what is left of all its processes after some seconds."""
@@ -221,7 +228,7 @@ def assert_exact(place: Place, run: str, trials: int, repeats: int, finals: int)
 def finished(base: Path) -> Place:
     """A run ``one`` of ``SPACE``, one trial at a time; several tests share it, to read only."""
     place = Place(base / "finished")
-    done = place.search("--name", "one", "--max-concurrent", "1")
+    done = place.search("--name", "one", *ONE)
     assert done.code == 0, done.err
     (place.folder / "one.out").write_text(done.out)
     (place.folder / "one.err").write_text(done.err)

@@ -4,7 +4,7 @@ import random
 import time
 
 import pytest
-from commands import PACED, Place, assert_exact, comparable, copy_of, finished
+from commands import ONE, PACED, Place, assert_exact, comparable, copy_of, finished
 
 pytestmark = pytest.mark.slow
 
@@ -67,12 +67,12 @@ def test_ten_kills_lose_nothing_double_nothing_and_leave_nothing_behind(tmp_path
 
 def test_a_run_that_was_killed_and_resumed_equals_the_uninterrupted_one(one, tmp_path):
     place = copy_of(one, tmp_path)
-    words = ("run", "--space", "space.yaml", "--name", "it", "--max-concurrent", "1")
+    words = ("run", "--space", "space.yaml", "--name", "it", *ONE)
     # The middle of the search: the sampler has begun to learn, and trials were pruned.
     stored = kill_when(place, lambda: len(place.repeats("it")) >= 22, *words)
     assert len(stored) < len(place.trainings("one"))
     assert len(place.trials("it")) > 2 * 4
-    done = place.run("resume", "it", "--max-concurrent", "1")
+    done = place.run("resume", "it", *ONE)
     assert done.code == 0, done.err
     for rows in (place.trials, place.repeats, place.finals):
         assert comparable(rows("it")) == comparable(rows("one"))

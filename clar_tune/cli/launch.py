@@ -82,9 +82,10 @@ def launch_from(given: dict[str, Any], cpus_by_default: float = 1.0) -> Launch:
 
 def start(store: Store, plan: Plan, name: str | None, launch: Launch, *, quiet: bool) -> Ended:
     """Begin a run and work on it."""
-    from clar_tune.driver import load_graphs, manifest
+    from clar_tune.driver import check_room, load_graphs, manifest
     from clar_tune.names import fresh_name
 
+    check_room(launch)
     chosen = fresh_name(plan.space.name) if name is None else name
     graphs = load_graphs(plan, launch.data)
     writer = store.create(chosen, manifest(plan, graphs))

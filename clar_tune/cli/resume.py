@@ -86,7 +86,14 @@ def _go_on(
     quiet: bool,
     as_json: bool,
 ) -> None:
-    from clar_tune.driver import budget, check_graphs, check_numbers, load_graphs, plan_of
+    from clar_tune.driver import (
+        budget,
+        check_graphs,
+        check_numbers,
+        check_room,
+        load_graphs,
+        plan_of,
+    )
     from clar_tune.store import Store
 
     store = Store.open(url)
@@ -94,6 +101,7 @@ def _go_on(
     check_numbers(stored.name, stored.row)
     plan = _extended(plan_of(stored.name, stored.row), more)
     launch = launch_from(given, cpus_by_default=plan.options.threads)
+    check_room(launch)
     graphs = load_graphs(plan, launch.data)
     check_graphs(graphs, stored.row)
     writer = store.reopen(stored.name)

@@ -1,6 +1,7 @@
 """A Ray cluster to run on: a private one on this machine, or one that is there already."""
 
 import logging
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -26,16 +27,33 @@ def connected(address: str) -> Iterator[list[Node]]:
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
     private: dict[str, Any] = {"include_dashboard": False} if address == "local" else {}
     try:
-        ray.init(address=address, **quiet, **private)
+        with _deaf_children():
+            ray.init(address=address, **quiet, **private)
     except (ConnectionError, ValueError, RuntimeError, TimeoutError) as error:
         raise ClusterError(
             f"--address {address}: no Ray cluster answers ({_first_line(error)}). "
             "Use local, auto on a machine of a cluster, or HOST:PORT."
         ) from error
+    except SystemExit as error:  # Ray's own answer to SIGTERM, for as long as it starts
+        raise KeyboardInterrupt from error
     try:
         yield [_node(node) for node in _nodes() if node["Alive"]]
     finally:
         ray.shutdown()
+
+
+@contextmanager
+def _deaf_children() -> Iterator[None]:
+    """Processes started in the block do not hear SIGTERM.
+
+    Batch systems send it to a whole process group. The driver drains then, and needs its
+    cluster for that; Ray itself sees to it that Ctrl-C reaches the driver alone.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def workers(nodes: list[Node], resources: Resources, limit: int | None) -> int:

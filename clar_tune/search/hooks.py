@@ -121,4 +121,5 @@ def _cause(trial: Trial) -> str:
     text = Path(file).read_text() if file and Path(file).exists() else ""
     lines = [line.strip() for line in text.splitlines()[1:] if line.strip()]
     told = [line for line in lines if "died" in line.lower() or "killed" in line.lower()]
-    return (told or lines or ["no reason given"])[-1][:500]
+    cause, _, _ = (told or lines or ["no reason given"])[-1].partition(" Some common causes")
+    return cause[:500]
