@@ -14,6 +14,9 @@ from clar_tune.winners import LOWER_IS_BETTER, Winner, winner
 Judge = Callable[[int, int, float], bool]
 """Whether a trial goes on, given its number, its repeats so far and their mean score."""
 
+TIE = 1e-9
+"""Weight of the loss beside the score: too small to matter unless scores are equal."""
+
 MakeJudge = Callable[[int, int, bool], Judge]
 """Makes a judge from repeats, reduction factor and whether high scores are good."""
 
@@ -144,12 +147,19 @@ class Course:
         trial.losses.append(loss)
         trial.seconds += seconds
         self.trainings, self.seconds = self.trainings + 1, self.seconds + seconds
-        mean = trial.val_score
-        assert mean is not None
-        goes_on = self._judge is None or self._judge(trial.trial, trial.repeats, mean)
+        goes_on = self._judge is None or self._judge(trial.trial, trial.repeats, self._rank(trial))
         if trial.repeats >= self.plan.rules.repeats:
             return "complete"
         return "running" if goes_on else "pruned"
+
+    def _rank(self, trial: Trial) -> float:
+        """The mean score so far; as for winners, the loss decides between equal ones.
+
+        On graphs with few validation nodes scores are often equal, and ASHA stops no ties.
+        """
+        score, loss = trial.val_score, trial.val_loss
+        assert score is not None and loss is not None
+        return score + TIE * loss if self.metric in LOWER_IS_BETTER else score - TIE * loss
 
     def _end(self, trial: Trial, state: str) -> None:
         """Give a trial its state; if that is an end, tell the study the truth about it."""
