@@ -28,6 +28,8 @@ class Cell:
     seconds: float
     full: bool
     """Whether the winner had all the repeats asked for."""
+    used_up: bool
+    """Whether the search ended early because no configuration was left."""
 
 
 def compare(studies: Sequence[StudyView]) -> list[Cell]:
@@ -36,7 +38,10 @@ def compare(studies: Sequence[StudyView]) -> list[Cell]:
     cells = []
     for study in studies:
         backbone, _, regularizer = study.method.partition("+")
-        plain = by_name.get((study.graph, backbone, study.condition, study.search))
+        # A sweep over a regularizer's own parameter leaves the backbone without a condition.
+        plain = by_name.get((study.graph, backbone, study.condition, study.search)) or by_name.get(
+            (study.graph, backbone, "", study.search)
+        )
         if study.finals:
             cells.append(_cell(study, plain if regularizer else None))
     return cells
@@ -62,4 +67,5 @@ def _cell(study: StudyView, plain: StudyView | None) -> Cell:
         repeats=study.repeats,
         seconds=study.seconds,
         full=bool(study.winner and study.winner.full),
+        used_up=study.used_up,
     )

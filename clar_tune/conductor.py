@@ -14,7 +14,7 @@ from clar_tune.course import Course, MakeJudge
 from clar_tune.entries import Trial
 from clar_tune.jobs import Failure, Job, Outcome, Trained, out_of_time
 from clar_tune.plan import Plan
-from clar_tune.rows import FinalRow, RepeatRow, TrialRow
+from clar_tune.rows import STUDY, FinalRow, RepeatRow, TrialRow
 
 MAX_RETRIES = 3
 """How often a job is handed out again after its worker was lost."""
@@ -64,7 +64,11 @@ class Conductor:
         """The time that is left belongs to the finals of studies that ended."""
         self._first: deque[Job] = deque()  # unfinished trials and lost jobs
         self._finals: deque[Job] = deque()
-        self._lost: Counter[tuple[int, str, int, int]] = Counter()
+        self._lost: Counter[tuple[int, int, int]] = Counter()  # by study, trial, final
+        self._by_graph = [
+            [course for course in self.courses if course.plan.columns.graph == graph]
+            for graph in plan.graphs
+        ]
         self._settled: set[int] = set()
 
     def restore(
@@ -76,12 +80,12 @@ class Conductor:
         """Rebuild every study from stored rows, repeats in the order of their arrival."""
         stored: dict[tuple[Any, ...], tuple[list[TrialRow], list[Mapping[str, Any]]]] = {}
         for row in trials:
-            stored.setdefault(_study_of(asdict(row)), ([], []))[0].append(row)
+            stored.setdefault(row.study, ([], []))[0].append(row)
         for repeat in repeats:
-            stored[_study_of(repeat)][1].append(repeat)
-        places = {_study_of(asdict(course.plan.columns)): course for course in self.courses}
+            stored[tuple(repeat[name] for name in STUDY)][1].append(repeat)
+        places = {course.plan.columns.study: course for course in self.courses}
         for final in finals:
-            course = places[_study_of(final)]
+            course = places[final["graph"], final["method"], final["condition"], final["search"]]
             course.record_final(
                 final["trial"], final["repeat"], final["test_score"], final["seconds"]
             )
@@ -89,7 +93,8 @@ class Conductor:
             course = places[study]
             course.restore(rows, done)
             changed = [row for row in rows if course.trials[row.trial].state != row.state]
-            self._write([course.trial_row(row.trial) for row in changed])
+            if changed:
+                self._write([course.trial_row(row.trial) for row in changed])
             for number in sorted(course.running):
                 self._first.append(self._search_job(course, course.trials[number]))
             self._settle(course)
@@ -136,31 +141,31 @@ class Conductor:
         trial = course.trials[job.trial]
         after = len(trial.scores) if job.purpose == "repeat" else job.first
         if self.pace.now() - since > job.timeout:
-            self._fail(course, job, out_of_time(after, self.plan.options.trial_timeout))
+            self._fail(course, job, out_of_time(after))
         else:
-            attempt = (job.study, job.purpose, job.trial, job.first)
-            self._lost[attempt] += 1
+            final = job.purpose == "final"
+            losses = (
+                self._lost[job.study, job.trial, job.first] + 1 if final else trial.retries + 1
+            )
+            self._lost[job.study, job.trial, job.first] = losses
             trial.notes.append(f"{job.purpose} {after}: worker lost ({cause})")
             trial.retries += 1
-            if self._lost[attempt] > MAX_RETRIES:
-                text = f"worker lost {self._lost[attempt]} times, last: {cause}"
+            if losses > MAX_RETRIES:
+                text = f"worker lost {losses} times, last: {cause}"
                 self._fail(course, job, Failure(index=after, kind="lost", text=text))
             else:
-                again = job if job.purpose == "final" else self._search_job(course, trial)
-                self._first.append(again)
+                self._first.append(job if final else self._search_job(course, trial))
                 self._write([course.trial_row(job.trial)])
         self._settle(course)
 
     @property
     def state(self) -> str:
         """What became of the run, once no job is out."""
-        if self.pace.draining:
-            return "interrupted"
         if all(course.confirmed for course in self.courses):
             return "finished"
-        if self.search_over or self.pace.left <= 0:
-            return "paused"
-        return "incomplete"
+        if self.pace.draining:
+            return "interrupted"
+        return "paused" if any(course.has_more for course in self.courses) else "incomplete"
 
     def _goes_on(self, course: Course, job: Job, done: Trained) -> bool:
         record = done.record
@@ -189,7 +194,8 @@ class Conductor:
 
     def _ask(self, course: Course) -> Job | None:
         trial = course.ask()
-        if trial is None:
+        if trial is None:  # the space is used up, which its last trial notes
+            self._write([course.trial_row(len(course.trials) - 1)])
             self._settle(course)
             return None
         self._write([course.trial_row(trial.trial)])
@@ -209,9 +215,9 @@ class Conductor:
         """Graph by graph; within one, the study that has asked least."""
         if self._search_must_end():
             return None
-        for graph in self.plan.graphs:
-            courses = (c for c in self.courses if c.plan.columns.graph == graph and c.may_ask)
-            least = min(courses, key=lambda course: len(course.trials), default=None)
+        for courses in self._by_graph:
+            may_ask = (course for course in courses if course.may_ask)
+            least = min(may_ask, key=lambda course: len(course.trials), default=None)
             if least is not None:
                 return least
         return None
@@ -234,7 +240,8 @@ class Conductor:
             waiting = [*self._finals, *(job for job, _ in self.live.values())]
             finals = [self._seconds(job) for job in waiting if job.purpose == "final"]
             # Whatever is under way, or would start now, ends within one training.
-            needed = sum(finals) / self.pace.workers + self._seconds()
+            others = [self._seconds(job) for job in waiting if job.purpose == "repeat"]
+            needed = sum(finals) / self.pace.workers + max([self._seconds(), *others])
             self.search_over = self.pace.left <= needed * CAUTION
         return self.search_over
 
@@ -269,7 +276,3 @@ class Conductor:
             },
             timeout=limit if purpose == "final" else max(limit - trial.seconds, 0.0),
         )
-
-
-def _study_of(row: Mapping[str, Any]) -> tuple[Any, ...]:
-    return tuple(row[name] for name in ("graph", "method", "condition", "search"))

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from clar_tune.entries import Trial, training_row, trial_row
+from clar_tune.entries import USED_UP, Trial, training_row, trial_row
 from clar_tune.jobs import Failure, Trained
 from clar_tune.plan import StudyPlan
 from clar_tune.rows import FinalRow, RepeatRow, TrialRow
@@ -65,8 +65,8 @@ class Course:
 
     def missing_finals(self) -> list[int]:
         """Finals of the winner that are still to be trained."""
-        best = self.winner
-        if not self.ended or best is None:
+        best = self.winner if self.ended else None
+        if best is None:
             return []
         done = self.finals.get(best.trial, {})
         return [number for number in range(self.plan.finals) if number not in done]
@@ -75,6 +75,13 @@ class Course:
     def confirmed(self) -> bool:
         """Whether the winner has all its finals."""
         return self.ended and self.winner is not None and not self.missing_finals()
+
+    @property
+    def has_more(self) -> bool:
+        """Whether more time would bring it further: trials, or finals that were not tried."""
+        best = self.winner
+        tried = {index for trial, index in self.failed_finals if best and trial == best.trial}
+        return not self.ended or bool(set(self.missing_finals()) - tried)
 
     def ask(self) -> Trial | None:
         """Start another trial; ``None`` if no configuration is left."""
@@ -87,6 +94,7 @@ class Course:
         proposed = self._study.propose(number)
         if proposed is None:
             self.used_up = True
+            self.trials[number - 1].notes.append(USED_UP)
             return None
         self.running.add(number)
         trial = self.trials[number] = Trial(number, proposed, datetime.now(UTC))
@@ -117,16 +125,20 @@ class Course:
             trial = self.trials[number] = Trial.of(row)
             if self._study:
                 self._study.start(number, trial.params)
-        states = {number: row.state for number, row in stored.items()}
+        states = dict.fromkeys(stored, "running")
         for repeat in repeats:
             trial = self.trials[repeat["trial"]]
             score, loss, seconds = (repeat[name] for name in ("val_score", "val_loss", "seconds"))
-            state = self._counted(trial, score, loss, seconds)
-            if states[trial.trial] == "running":
-                states[trial.trial] = state
+            states[trial.trial] = self._counted(trial, score, loss, seconds)
         self.running = set(stored)
-        for number, state in states.items():
-            self._end(self.trials[number], state)
+        for number, row in stored.items():
+            # Repeats that were not stored are trained again, whatever the row says of them.
+            whole = self.trials[number].repeats == row.repeats and row.state != "running"
+            self._end(
+                self.trials[number],
+                row.state if whole or row.state == "failed" else states[number],
+            )
+        self.used_up = self._study is not None and self._study.used_up
 
     def trial_row(self, number: int) -> TrialRow:
         """The row of a trial as it stands."""
@@ -159,7 +171,8 @@ class Course:
         """
         score, loss = trial.val_score, trial.val_loss
         assert score is not None and loss is not None
-        return score + TIE * loss if self.metric in LOWER_IS_BETTER else score - TIE * loss
+        tie = TIE * loss / (1 + abs(loss))
+        return score + tie if self.metric in LOWER_IS_BETTER else score - tie
 
     def _end(self, trial: Trial, state: str) -> None:
         """Give a trial its state; if that is an end, tell the study the truth about it."""

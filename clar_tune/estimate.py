@@ -63,7 +63,7 @@ def _seconds(study: StudyPlan, graph: Graph, tensors: TensorGraph) -> float:
     """One training of a middling configuration: what it needs to start, and its epochs."""
     params = study.parameters.at([0.5] * len(study.parameters.searched))
     seeds = pair(graph.name, study.columns.protocol, study.seed, 0, "repeat")
-    spec = study.method.spec(graph, params, study.columns.protocol, seeds)
+    spec = study.method.spec(graph, params, study.columns.protocol, seeds, threads=study.threads)
     nodes = search_nodes(graph, spec.protocol, spec.split_seed, study.outer_test)
     spent = []
     for epochs in PROBED:

@@ -21,6 +21,8 @@ from clar_tune.training import train
 LONGEST_ERROR = 2000
 """Characters of an error text that are kept."""
 
+TIME_LIMIT = "stopped at the time limit (--trial-timeout)"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
@@ -91,10 +93,9 @@ def perform(job: Job, index: int, graph: Graph, tensors: TensorGraph) -> Outcome
         return Failure(index=index, kind=_kind(error), text=_described(error))
 
 
-def out_of_time(index: int, limit: float) -> Failure:
+def out_of_time(index: int) -> Failure:
     """A trial that reached its time limit."""
-    text = f"stopped at the time limit of {limit:g} s (--trial-timeout)"
-    return Failure(index=index, kind="time", text=text)
+    return Failure(index=index, kind="time", text=TIME_LIMIT)
 
 
 def trained(

@@ -174,7 +174,7 @@ def _resolve(name: str, table: Mapping[str, type[nn.Module]]) -> type[nn.Module]
     module, _, attribute = name.partition(":")
     try:
         found = getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError, ValueError) as error:
+    except Exception as error:  # a user's module may raise anything
         raise ParameterError(
             f"{name}: cannot be imported ({error}). Write `package.module:Class` of a module "
             f"that Python finds from here, or one of {', '.join(sorted(table))}."

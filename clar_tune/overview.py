@@ -5,7 +5,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from clar_tune.rows import RunRow, TrialRow
+from clar_tune.entries import USED_UP
+from clar_tune.rows import STUDY, RunRow, TrialRow
 from clar_tune.winners import Winner, winner
 
 Study = tuple[str, str, str, int]
@@ -41,9 +42,8 @@ class StudyView:
 
     @property
     def used_up(self) -> bool:
-        """Fewer trials than asked for, and confirmed all the same: no configuration was left."""
-        confirmed = len(self.finals) >= self.finals_asked
-        return self.repeats > 0 and confirmed and len(self.trials) < self.asked
+        """Whether it ended early because no configuration was left."""
+        return any(USED_UP in json.loads(trial.notes) for trial in self.trials)
 
     @property
     def repeats(self) -> int:
@@ -57,10 +57,7 @@ class StudyView:
         return finals + sum(trial.seconds for trial in self.trials)
 
 
-FINAL_COLUMNS = (
-    *("graph", "method", "condition", "search", "trial", "repeat", "key"),
-    *("test_score", "penalty_active", "seconds"),
-)
+FINAL_COLUMNS = (*STUDY, "trial", "repeat", "test_score", "penalty_active", "seconds")
 """Columns of finals that a view needs."""
 
 
@@ -71,11 +68,10 @@ def studies_of(
     budget = json.loads(row.budget)
     by_study: dict[Study, list[TrialRow]] = {}
     for trial in sorted(trials, key=lambda trial: (trial.started, trial.trial)):
-        study = (trial.graph, trial.method, trial.condition, trial.search)
-        by_study.setdefault(study, []).append(trial)
+        by_study.setdefault(trial.study, []).append(trial)
     tested: dict[Study, list[Mapping[str, Any]]] = {}
     for final in finals:
-        study = (final["graph"], final["method"], final["condition"], final["search"])
+        study = final["graph"], final["method"], final["condition"], final["search"]
         tested.setdefault(study, []).append(final)
     return [_view(study, rows, tested.get(study, []), budget) for study, rows in by_study.items()]
 

@@ -1,7 +1,7 @@
 """What a run will do: a space and the options of its command, resolved into studies."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -43,6 +43,9 @@ class Options:
     outer_test: float = 0.0
     seed: int = 0
     threads: int = 1
+    cpus: float = 1.0
+    gpus: float = 0.0
+    """What a trial occupied when the run began; a resumed one asks for the same."""
     trial_timeout: float = 1800.0
     first_trials: int | None = None
     """Trials asked for at first: an extended search keeps the start-up it had."""
@@ -108,18 +111,14 @@ class Plan:
         """The graphs in the order in which they are served."""
         return tuple(dict.fromkeys(study.columns.graph for study in self.studies))
 
-    @property
-    def trainings(self) -> tuple[int, int]:
-        """How many trainings search at most, without any pruning, and how many confirm."""
-        search = sum(s.trials * s.rules.repeats for s in self.studies if s.searches)
-        return search, sum(study.finals for study in self.studies)
-
 
 def make_plan(space: Space, options: Options) -> Plan:
     """Resolve and check everything that can be checked before any work starts."""
     settings = _settings(space, options)
     graphs = options.graphs or space.graphs
     methods = _methods(space, options)
+    _refuse_doubles("--graphs", graphs)
+    _refuse_doubles("--methods", [method.name for method in methods])
     for graph in graphs:
         dataset_named(graph)
         check_protocol(graph, _protocol(space, options, graph))
@@ -163,11 +162,21 @@ def _methods(space: Space, options: Options) -> tuple[Method, ...]:
     if options.methods is None:
         return space.methods
     methods = tuple(Method.parse(name) for name in options.methods)
-    for name, names in (("--methods", options.methods), ("--graphs", options.graphs or ())):
-        doubled = {given for given in names if names.count(given) > 1}
-        if doubled:
-            raise ParameterError(f"{name}: {', '.join(sorted(doubled))} is named twice.")
+    levels = space.settings[options.settings].levels
+    for method in methods:
+        tuned = {"none", *levels.regularizers}
+        if method.regularizer not in tuned and method.name not in levels.methods:
+            raise ParameterError(
+                f"--methods {method.name}: {space.name} says nothing on {method.regularizer}, "
+                "which would stand untuned beside the others. Write a space of your own."
+            )
     return methods
+
+
+def _refuse_doubles(option: str, names: Sequence[str]) -> None:
+    doubled = sorted({name for name in names if names.count(name) > 1})
+    if doubled:
+        raise ParameterError(f"{option}: {', '.join(doubled)} is named twice.")
 
 
 def _protocol(space: Space, options: Options, graph: str) -> str:

@@ -13,7 +13,6 @@ PRUNED_SHARE = 0.45
 class StudyProgress:
     """One study in numbers."""
 
-    name: str
     graph: str
     method: str
     condition: str
@@ -22,8 +21,6 @@ class StudyProgress:
     pruned: int
     failed: int
     running: int
-    retries: int
-    used_up: bool
     best: float | None
     finals: int
     finals_wanted: int
@@ -48,6 +45,14 @@ class Progress:
         """Studies whose winner has all its finals."""
         return sum(study.confirmed for study in self.studies)
 
+    @property
+    def best(self) -> StudyProgress | None:
+        """The best study of the graph that is served, by validation."""
+        scored = [study for study in self.studies if study.best is not None]
+        waiting = [study for study in scored if not study.confirmed] or scored[-1:]
+        rivals = [study for study in scored if study.graph == waiting[0].graph] if waiting else []
+        return max(rivals, key=lambda study: study.best or 0.0, default=None)
+
     def total(self, name: str) -> int:
         """One column summed over all studies."""
         return sum(getattr(study, name) for study in self.studies)
@@ -67,7 +72,6 @@ def _study(course: Course) -> StudyProgress:
     best = course.winner
     columns = course.plan.columns
     return StudyProgress(
-        name=course.plan.name,
         graph=columns.graph,
         method=columns.method,
         condition=columns.condition,
@@ -76,8 +80,6 @@ def _study(course: Course) -> StudyProgress:
         pruned=states.count("pruned"),
         failed=states.count("failed"),
         running=len(course.running),
-        retries=sum(trial.retries for trial in course.trials.values()),
-        used_up=course.used_up,
         best=course.trials[best.trial].val_score if best else None,
         finals=len(course.finals.get(best.trial, {})) if best and course.ended else 0,
         finals_wanted=course.plan.finals,
@@ -100,8 +102,9 @@ def _seconds_left(conductor: Conductor) -> float | None:
 
 
 def _trainings_left(course: Course) -> float:
-    rules = course.plan.rules
-    finals = max(0, course.plan.finals - len(next(reversed(course.finals.values()), {})))
+    rules, best = course.plan.rules, course.winner
+    done = course.finals.get(best.trial, {}) if best else {}
+    finals = max(0, course.plan.finals - len(done))
     if not course.plan.searches:
         return finals
     ended = [trial for trial in course.trials.values() if trial.state != "running"]

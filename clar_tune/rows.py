@@ -12,6 +12,9 @@ Json = str
 TRIAL_STATES = ("running", "complete", "pruned", "failed")
 RUN_STATES = ("running", "paused", "interrupted", "finished", "incomplete")
 
+STUDY = ("graph", "method", "condition", "search")
+"""Columns that say which study of a run a row belongs to."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudyColumns:
@@ -27,6 +30,11 @@ class StudyColumns:
     protocol: str
     search: Int32
     """Number of the search, from 0: ``--searches 3`` repeats each study with other seeds."""
+
+    @property
+    def study(self) -> tuple[str, str, str, int]:
+        """Which study of a run the row belongs to."""
+        return self.graph, self.method, self.condition, self.search
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

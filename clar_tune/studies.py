@@ -13,7 +13,7 @@ from optuna.trial import TrialState
 from scipy.stats import qmc
 
 from clar_tune.plan import StudyPlan
-from clar_tune.ranges import Choice, Parameter, Range
+from clar_tune.ranges import Choice, Parameter, Range, same
 from clar_tune.records import Params, Value
 from clar_tune.seeds import seed_for
 
@@ -67,9 +67,14 @@ class Study:
         self._used: set[str] = set()
         self._cells: Iterator[dict[str, Value]] | None = None
 
+    @property
+    def used_up(self) -> bool:
+        """Whether every configuration was tried."""
+        return len(self._used) == self._count
+
     def propose(self, number: int) -> dict[str, Value] | None:
         """The complete configuration of trial ``number``; ``None`` if the space is used up."""
-        if len(self._used) == self._count:
+        if self.used_up:
             return None
         if self._plan.rules.sampler == "grid":
             return self._propose_cell(number)
@@ -201,11 +206,7 @@ def _suggested(trial: optuna.Trial, parameter: Parameter) -> Value:
 
 def _place(domain: Choice, value: Value) -> int:
     """Where a value stands among the choices; ``1`` and ``1.0`` are one, ``True`` is not."""
-    return next(
-        place
-        for place, choice in enumerate(domain.values)
-        if choice == value and isinstance(choice, bool) == isinstance(value, bool)
-    )
+    return next(place for place, choice in enumerate(domain.values) if same(value, choice))
 
 
 def _identity(params: Mapping[str, Value]) -> str:

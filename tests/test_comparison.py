@@ -5,7 +5,7 @@ from dataclasses import asdict, replace
 from simulation import Memory, conductor_for, plan_from, trained, work
 
 from clar_tune.comparison import compare
-from clar_tune.driver import manifest
+from clar_tune.manifest import manifest
 from clar_tune.overview import studies_of
 
 SCORES = {"gcn": 0.5, "gcn+clar": 0.75}

@@ -151,6 +151,43 @@ def test_a_cut_between_the_last_repeat_and_the_end_of_its_trial_is_mended():
     assert memory.trials[name].repeats == ended.repeats
 
 
+def test_repeats_that_were_not_stored_are_trained_again():
+    """On object storage a crash may flush the rows of trials, but not yet those of repeats."""
+    memory = ran()
+    whole = memory.numbers()
+    row = max(memory.trials.values(), key=lambda row: row.repeats)
+    last = [r for r in memory.repeats if (r.graph, r.trial) == (row.graph, row.trial)][-4:]
+    memory.repeats = [repeat for repeat in memory.repeats if repeat not in last]
+    again = conductor_for(plan_from(), memory)
+    assert memory.trials[row.study + (row.trial,)].state == "running"
+    work(again)
+    assert again.state == "finished" and memory.numbers() == whole
+
+
+def test_an_interrupt_during_the_last_final_changes_nothing():
+    memory = Memory()
+    conductor = conductor_for(plan_from(), memory)
+
+    def train(job, index):
+        conductor.pace.draining = len(memory.finals) == 11
+        return pretend(job, index)
+
+    work(conductor, train)
+    assert conductor.state == "finished"
+
+
+def test_a_failed_final_is_no_reason_to_wait_for_more_time():
+    def train(job, index):
+        if job.purpose == "final" and job.method == "gcn":
+            return Failure(index=index, kind="diverged", text="no number")
+        return pretend(job, index)
+
+    conductor = conductor_for(plan_from(), Memory(), deadline=1e6, now=lambda: 0.0)
+    work(conductor, train)
+    conductor.pace.deadline = -1.0
+    assert conductor.state == "incomplete"
+
+
 def test_a_lost_worker_costs_no_budget_and_is_noted():
     memory, lost = Memory(), []
     conductor = conductor_for(plan_from(), memory)
@@ -181,6 +218,18 @@ def test_a_trial_whose_worker_is_lost_too_often_fails():
     assert conductor.next_job("a").trial == 1
     row = memory.of("csbm-homophily", "gcn+clar")[0]
     assert (row.state, row.failure, row.retries) == ("failed", "lost", MAX_RETRIES + 1)
+
+
+def test_retries_of_a_trial_add_up_over_its_repeats():
+    memory = Memory()
+    conductor = conductor_for(plan_from(methods=("gcn+clar",), trials=1), memory)
+    job = conductor.next_job("a")
+    for index in range(MAX_RETRIES + 1):
+        assert conductor.receive("a", trained(job, index, 0.5))
+        conductor.lose("a", "killed")
+        job = conductor.next_job("a")
+    row = memory.of("csbm-homophily", "gcn+clar")[0]
+    assert (row.state, row.failure, row.repeats) == ("failed", "lost", MAX_RETRIES + 1)
 
 
 def test_a_worker_lost_after_the_time_limit_ends_its_trial():

@@ -15,7 +15,7 @@ ORDER = [
     *("training", "confirm"),
     *("rows", "ranges", "space", "plan", "jobs", "winners", "entries"),
     *("store", "studies", "course", "conductor", "progress", "estimate"),
-    *("resources", "search", "machine", "driver", "repro"),
+    *("resources", "search", "machine", "manifest", "driver", "repro"),
     *("overview", "comparison", "query", "names", "streams", "cli"),
 ]
 HOMES = {

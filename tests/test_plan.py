@@ -34,10 +34,6 @@ def test_options_change_budgets_and_rules():
     assert plan_from(selection="accuracy").studies[0].training.select == "accuracy"
 
 
-def test_what_is_searched_at_most_is_counted():
-    assert plan_from().trainings == (2 * 10 * 9, 4 * 3)
-
-
 def test_startup_is_a_quarter_and_at_least_four_and_stays_when_extended():
     assert plan_from(trials=8).studies[1].startup == 4
     assert plan_from(trials=40).studies[1].startup == 10
@@ -83,6 +79,9 @@ def test_misspelt_names_are_refused_with_the_nearest(options):
         {"trial_timeout": 0.0},
         {"graphs": ("texas", "texas"), "methods": ("gcn",)},
         {"methods": ("gcn", "gcn")},
+        {"methods": ("gcn", "gcn+none")},
+        {"graphs": ("texas", "texas")},
+        {"methods": ("gcn+adagraph",)},
         {"protocol": "planetoid"},
         {"graphs": ("cora",), "protocol": "planetoid", "outer_test": 0.2},
     ],

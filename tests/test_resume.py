@@ -13,7 +13,7 @@ graphs: [csbm-homophily, csbm-heterophily]
 methods: ["own_models:Paced"]
 protocol: balanced-60-20-20
 training: {max_epochs: 3, patience: 3, warmup: 1}
-search: {trials: 4, repeats: 2}
+search: {trials: 8, repeats: 2}
 finals: 2
 settings: {tuned: {shared: {lr: {low: 0.001, high: 0.3, log: true}}}}
 """
@@ -72,7 +72,7 @@ def test_a_run_that_was_killed_and_resumed_equals_the_uninterrupted_one(one, tmp
     stored = kill_when(place, lambda: len(place.repeats("it")) >= 22, *words)
     assert len(stored) < len(place.trainings("one"))
     assert len(place.trials("it")) > 2 * 4
-    done = place.run("resume", "it", *ONE)
+    done = place.run("resume", "it", "--max-concurrent", "1")
     assert done.code == 0, done.err
     for rows in (place.trials, place.repeats, place.finals):
         assert comparable(rows("it")) == comparable(rows("one"))
@@ -80,8 +80,8 @@ def test_a_run_that_was_killed_and_resumed_equals_the_uninterrupted_one(one, tmp
 
 def test_a_time_budget_pauses_with_ended_studies_confirmed(one, tmp_path):
     place = Place(tmp_path, TWO_GRAPHS)
-    place.pace(3, edges=EDGES_OF_THE_SECOND)
-    budget = one.store.find("one").row.seconds + 5  # enough for a start and the first graph
+    place.pace(1.5, edges=EDGES_OF_THE_SECOND)
+    budget = 5 + 2 * one.store.find("one").row.seconds  # for a start and the first graph
     began = time.monotonic()
     done = place.search("--name", "it", "--time-budget", f"{budget:.0f}s")
     took = time.monotonic() - began
@@ -98,4 +98,4 @@ def test_a_time_budget_pauses_with_ended_studies_confirmed(one, tmp_path):
     assert (resumed.code, resumed.err) == (0, "")
     after = place.trainings("it")
     assert {key: after[key] for key in stored} == stored
-    assert_exact(place, "it", trials=4, repeats=2, finals=2)
+    assert_exact(place, "it", trials=8, repeats=2, finals=2)

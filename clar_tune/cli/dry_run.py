@@ -27,7 +27,8 @@ def show_plan(plan: Plan, launch: Launch, *, as_json: bool) -> None:
 
     graphs = _graphs_here(plan, launch)
     found = estimates(plan, graphs, Rungs)
-    workers = launch.max_concurrent or launch.resources.slots(os.cpu_count() or 1, 0) or 1
+    workers = max(1, launch.resources.slots(os.cpu_count() or 1, 0))
+    workers = min(workers, launch.max_concurrent or workers)
     lines = [
         _line(graph, [e for e in found if e.study.columns.graph == graph], workers)
         for graph in plan.graphs

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 import click
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from clar_tune.driver import Launch
     from clar_tune.graph import Graph
     from clar_tune.plan import Plan
+    from clar_tune.resources import Resources
     from clar_tune.store import RunWriter, Store
 
 Command = Callable[..., None]
@@ -48,9 +49,7 @@ def launch_options(command: Command) -> Command:
             click.option(
                 "--gpus-per-trial",
                 type=float,
-                default=0.0,
-                show_default=True,
-                help="0, 1, or a fraction such as 0.25.",
+                help="0, 1, or a fraction such as 0.25.  [default: 0]",
             ),
             click.option("--max-concurrent", type=click.IntRange(1), help="Most trials at once."),
             click.option(
@@ -69,50 +68,64 @@ def output_options(command: Command) -> Command:
     return quiet(as_json(command))
 
 
-def launch_from(given: dict[str, Any], cpus_by_default: float = 1.0) -> Launch:
-    """The launch options of a command, taken out of what it was given."""
+def launch_from(given: dict[str, Any], usual: Resources | None = None) -> Launch:
+    """The launch options of a command, taken out of what it was given.
+
+    ``usual`` are the resources that a stored run had before.
+    """
     from clar_tune.driver import Launch
     from clar_tune.resources import Resources
 
-    cpus = given.pop("cpus_per_trial")
-    resources = Resources(cpus_by_default if cpus is None else cpus, given.pop("gpus_per_trial"))
+    usual = usual or Resources()
+    cpus, gpus = given.pop("cpus_per_trial"), given.pop("gpus_per_trial")
+    resources = Resources(
+        usual.cpus if cpus is None else cpus, usual.gpus if gpus is None else gpus
+    )
     names = ("address", "max_concurrent", "time_budget", "data")
     return Launch(resources=resources, **{name: given.pop(name) for name in names})
 
 
 def start(store: Store, plan: Plan, name: str | None, launch: Launch, *, quiet: bool) -> Ended:
     """Begin a run and work on it."""
-    from clar_tune.driver import check_room, load_graphs, manifest
+    from clar_tune.driver import load_graphs
+    from clar_tune.manifest import manifest
     from clar_tune.names import fresh_name
 
-    check_room(launch)
     chosen = fresh_name(plan.space.name) if name is None else name
+    store.check_new(chosen)
     graphs = load_graphs(plan, launch.data)
-    writer = store.create(chosen, manifest(plan, graphs))
-    return work(store, writer, plan, graphs, launch, quiet=quiet)
+    row = manifest(plan, graphs)
+    return work(
+        store, chosen, lambda _: store.create(chosen, row), plan, graphs, launch, quiet=quiet
+    )
 
 
 def work(
     store: Store,
-    writer: RunWriter,
+    name: str,
+    open_run: Callable[[TextIO], RunWriter],
     plan: Plan,
     graphs: dict[str, Graph],
     launch: Launch,
     *,
     quiet: bool,
 ) -> Ended:
-    """Drive a run; what libraries print goes to a log file."""
+    """Drive a run; what libraries print goes to a log file.
+
+    ``open_run`` gets the terminal, for what it may have to say.
+    """
     from clar_tune.cli.live import view_on
     from clar_tune.download import cache_folder
     from clar_tune.driver import drive
     from clar_tune.streams import diverted
 
-    log = cache_folder().parent / "logs" / f"{writer.name}.log"
+    log = cache_folder().parent / "logs" / f"{name}.log"
     if not quiet:
-        click.echo(f"run {writer.name} in {store.url}, log in {log}", err=True)
+        click.echo(f"run {name} in {store.url}, log in {log}", err=True)
     with diverted(log) as terminal, view_on(terminal, quiet=quiet) as view:
-        conductor = drive(store, writer, plan, graphs, launch, view)
-    return Ended(store, writer.name, conductor)
+        conductor = drive(store, lambda: open_run(terminal), plan, graphs, launch, view)
+        view.close(conductor)
+    return Ended(store, name, conductor)
 
 
 def conclude(ended: Ended, *, as_json: bool) -> None:

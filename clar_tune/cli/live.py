@@ -31,30 +31,35 @@ class Silent:
         pass
 
     def __call__(self, conductor: Conductor) -> None:
-        """Nothing."""
+        """Show the state of a run, if it is time for that."""
+
+    def close(self, conductor: Conductor) -> None:
+        """Show the last state of a run."""
 
 
 class Lines(Silent):
     """A line now and then."""
 
     def __init__(self, stream: TextIO) -> None:
-        self._stream, self._began, self._next = stream, time.monotonic(), 0.0
+        self._stream, self._clock, self._next = stream, Clock(), 0.0
         self._confirmed, self._told = -1, False
 
     def __call__(self, conductor: Conductor) -> None:
         """Write a line if it is time for one, or a study was confirmed."""
-        from clar_tune.progress import progress_of
-
         if conductor.pace.draining and not self._told:
             self._told = True
             self._stream.write(f"{DRAINING}\n")
-        now = time.monotonic()
         confirmed = sum(course.confirmed for course in conductor.courses)
-        if now < self._next and confirmed == self._confirmed:
-            return
-        self._next, self._confirmed = now + LINES_EVERY, confirmed
-        line = summary(progress_of(conductor), now - self._began)
-        self._stream.write(f"{line}\n")
+        if time.monotonic() >= self._next or confirmed != self._confirmed:
+            self._confirmed = confirmed
+            self.close(conductor)
+
+    def close(self, conductor: Conductor) -> None:
+        """Write a line."""
+        from clar_tune.progress import progress_of
+
+        self._next = time.monotonic() + LINES_EVERY
+        self._stream.write(f"{summary(progress_of(conductor), self._clock)}\n")
 
 
 class Board(Silent):
@@ -64,7 +69,7 @@ class Board(Silent):
         from rich.console import Console
         from rich.live import Live
 
-        self._began, self._next = time.monotonic(), 0.0
+        self._clock, self._next = Clock(), 0.0
         self._live = Live(console=Console(file=stream), auto_refresh=False)
 
     def __enter__(self) -> Board:
@@ -76,21 +81,41 @@ class Board(Silent):
 
     def __call__(self, conductor: Conductor) -> None:
         """Draw, but not too often."""
+        if time.monotonic() >= self._next:
+            self.close(conductor)
+
+    def close(self, conductor: Conductor) -> None:
+        """Draw."""
         from rich.console import Group
         from rich.text import Text
 
         from clar_tune.progress import progress_of
 
-        now = time.monotonic()
-        if now < self._next:
-            return
-        self._next = now + REDRAW_EVERY
+        self._next = time.monotonic() + REDRAW_EVERY
         progress = progress_of(conductor)
         rows = max(5, self._live.console.height - 6)
-        lines = [summary(progress, now - self._began)]
+        lines = [summary(progress, self._clock)]
         if conductor.pace.draining:
             lines.append(DRAINING)
         self._live.update(Group(_table(progress, rows), *map(Text, lines)), refresh=True)
+
+
+class Clock:
+    """Time and trainings since a view was opened: what was stored before is not of its rate."""
+
+    def __init__(self) -> None:
+        self._began, self._before = time.monotonic(), -1
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the beginning."""
+        return time.monotonic() - self._began
+
+    def rate(self, trainings: int) -> float:
+        """Trainings per minute."""
+        if self._before < 0:
+            self._before = trainings
+        return 60 * (trainings - self._before) / max(self.elapsed, 1.0)
 
 
 def view_on(stream: TextIO, *, quiet: bool) -> Silent:
@@ -100,21 +125,23 @@ def view_on(stream: TextIO, *, quiet: bool) -> Silent:
     return Board(stream) if stream.isatty() else Lines(stream)
 
 
-def summary(progress: Progress, elapsed: float) -> str:
+def summary(progress: Progress, clock: Clock) -> str:
     """One line on everything."""
-    done, total = progress.total("done"), progress.total("trials")
     states = ", ".join(
         f"{progress.total(name)} {name}" for name in ("complete", "pruned", "failed")
     )
-    left = (
-        "" if progress.seconds_left is None else f", about {readable(progress.seconds_left)} left"
-    )
-    rate = f"{60 * progress.trainings / elapsed:.0f} trainings/min" if elapsed > 1 else "starting"
-    return (
-        f"{readable(elapsed)}: {progress.confirmed}/{len(progress.studies)} studies confirmed, "
-        f"{done}/{total} trials ({states}), "
-        f"{progress.total('finals')}/{progress.total('finals_wanted')} finals, {rate}{left}"
-    )
+    parts = [
+        f"{progress.confirmed}/{len(progress.studies)} studies confirmed",
+        f"{progress.total('done')}/{progress.total('trials')} trials ({states})",
+        f"{progress.total('finals')}/{progress.total('finals_wanted')} finals",
+        f"{clock.rate(progress.trainings):.0f} trainings/min",
+    ]
+    best = progress.best
+    if best is not None:
+        parts.append(f"best {best.best:.4f} ({best.method} on {best.graph})")
+    if progress.seconds_left is not None:
+        parts.append(f"about {readable(progress.seconds_left)} left")
+    return f"{readable(clock.elapsed)}: {', '.join(parts)}"
 
 
 def _table(progress: Progress, rows: int) -> Table:

@@ -33,7 +33,7 @@ def repro(key: str, run: str | None, data: Path | None, as_json: bool, store: st
     Example:
       clar-tune repro 3f2a9c
     """  # noqa: D301
-    from clar_tune.driver import plan_of
+    from clar_tune.manifest import plan_of
     from clar_tune.repro import repeat_training
     from clar_tune.store import Store
 

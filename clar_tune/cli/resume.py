@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
 from clar_tune.cli.launch import conclude, launch_from, launch_options, output_options, work
 from clar_tune.cli.options import store_option
+from clar_tune.errors import ParameterError
+from clar_tune.resources import Resources
 
 if TYPE_CHECKING:
+    from clar_tune.driver import Launch
     from clar_tune.plan import Plan
+    from clar_tune.store import RunWriter, Store
 
 
 class More(click.ParamType[int]):
@@ -86,33 +90,46 @@ def _go_on(
     quiet: bool,
     as_json: bool,
 ) -> None:
-    from clar_tune.driver import (
-        budget,
-        check_graphs,
-        check_numbers,
-        check_room,
-        load_graphs,
-        plan_of,
-    )
+    from clar_tune.driver import load_graphs
+    from clar_tune.manifest import check_graphs, check_numbers, plan_of
     from clar_tune.store import Store
 
     store = Store.open(url)
     stored = store.find(run)
     check_numbers(stored.name, stored.row)
     plan = _extended(plan_of(stored.name, stored.row), more)
-    launch = launch_from(given, cpus_by_default=plan.options.threads)
-    check_room(launch)
+    launch = launch_from(given, Resources(plan.options.cpus, plan.options.gpus))
+    _check_threads(plan, launch)
     graphs = load_graphs(plan, launch.data)
     check_graphs(graphs, stored.row)
-    writer = store.reopen(stored.name)
+
+    def reopen(terminal: TextIO) -> RunWriter:
+        return _reopened(store, stored.name, plan, terminal)
+
+    ended = work(store, stored.name, reopen, plan, graphs, launch, quiet=quiet)
+    conclude(ended, as_json=as_json)
+
+
+def _reopened(store: Store, name: str, plan: Plan, terminal: TextIO) -> RunWriter:
+    from clar_tune.manifest import budget
+
+    writer = store.reopen(name)
     if writer.lost:
-        click.echo(
+        terminal.write(
             f"{writer.lost} rows were never flushed by the driver on another machine: their "
-            "trainings are done again",
-            err=True,
+            "trainings are done again\n"
         )
     writer.update(state="running", ended=None, options=plan.options.to_json(), budget=budget(plan))
-    conclude(work(store, writer, plan, graphs, launch, quiet=quiet), as_json=as_json)
+    return writer
+
+
+def _check_threads(plan: Plan, launch: Launch) -> None:
+    """A run keeps its threads, which decide its last digits, and needs processors for them."""
+    if launch.resources.threads < plan.options.threads:
+        raise ParameterError(
+            f"--cpus-per-trial {launch.resources.cpus:g}: the run trains with "
+            f"{plan.options.threads} threads. Give it as many, or start a new run."
+        )
 
 
 def _extended(plan: Plan, more: dict[str, int]) -> Plan:

@@ -13,6 +13,7 @@ from clar_tune.cli.options import store_option
 
 if TYPE_CHECKING:
     from clar_tune.plan import Options
+    from clar_tune.resources import Resources
 
 
 class Names(click.ParamType[tuple[str, ...]]):
@@ -38,9 +39,11 @@ class Names(click.ParamType[tuple[str, ...]]):
 @click.option("--repeats", type=click.IntRange(1), help="Trainings of a trial that is not pruned.")
 @click.option("--finals", type=click.IntRange(1), help="Trainings of each winner on fresh splits.")
 @click.option("--searches", type=click.IntRange(1), default=1, help="Repeat every search.")
-@click.option("--sampler", help="tpe, gp, random or grid.")
+@click.option("--sampler", type=click.Choice(["tpe", "gp", "random", "grid"]))
 @click.option("--no-pruning", is_flag=True, help="Train every repeat of every trial.")
-@click.option("--selection", help="How epochs are selected: loss or accuracy.")
+@click.option(
+    "--selection", type=click.Choice(["loss", "accuracy"]), help="How epochs are selected."
+)
 @click.option(
     "--outer-test",
     type=float,
@@ -89,7 +92,7 @@ def run(
     from clar_tune.store import Store
 
     launch = launch_from(given)
-    options = _options(given, launch.resources.threads, no_pruning)
+    options = _options(given, launch.resources, no_pruning)
     plan = make_plan(load_space(space_name), options)
     if dry_run:
         from clar_tune.cli.dry_run import show_plan
@@ -99,9 +102,15 @@ def run(
     conclude(start(Store.open(store), plan, name, launch, quiet=quiet), as_json=as_json)
 
 
-def _options(given: dict[str, Any], threads: int, no_pruning: bool) -> Options:
+def _options(given: dict[str, Any], resources: Resources, no_pruning: bool) -> Options:
     from clar_tune.plan import Options
 
     names = {field.name for field in dataclasses.fields(Options)} & set(given)
     values = {name: given[name] for name in names}
-    return Options(**values, threads=threads, pruning=False if no_pruning else None)
+    return Options(
+        **values,
+        threads=resources.threads,
+        cpus=resources.cpus,
+        gpus=resources.gpus,
+        pruning=False if no_pruning else None,
+    )

@@ -14,7 +14,7 @@ from clar_tune.errors import UnknownName
 if TYPE_CHECKING:
     from clar_tune.overview import StudyView
     from clar_tune.rows import RunRow, TrialRow
-    from clar_tune.store import Store
+    from clar_tune.store import Store, StoredRun
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
@@ -35,7 +35,9 @@ def runs(as_json: bool, store: str) -> None:
     found = opened.runs()
     _warn_of_damage(opened)
     if as_json:
-        lines = [{"run": run.name, **_head(run.row)} for run in found]
+        lines = [
+            {"run": run.name, **_head(run.row), "driven": opened.driven(run)} for run in found
+        ]
         click.echo(json.dumps(lines, indent=2))
         return
     if not found:
@@ -43,7 +45,7 @@ def runs(as_json: bool, store: str) -> None:
     for run in found:
         row = run.row
         click.echo(
-            f"{run.name}  {opened.state_of(run)}  {row.started:%Y-%m-%d %H:%M}  "
+            f"{run.name}  {_state(opened, run)}  {row.started:%Y-%m-%d %H:%M}  "
             f"{readable(row.seconds)}  {row.graph}"
         )
 
@@ -67,12 +69,16 @@ def show(run: str, as_json: bool, store: str) -> None:
     opened = Store.open(store)
     stored = opened.find(run)
     studies = studies_in(opened, stored.name)
-    head = {**_head(stored.row), "state": opened.state_of(stored)}
     if as_json:
         views = [_as_dict(study) for study in studies]
-        click.echo(json.dumps({"run": stored.name, **head, "studies": views}, indent=2))
+        head = {"run": stored.name, **_head(stored.row), "driven": opened.driven(stored)}
+        click.echo(json.dumps({**head, "studies": views}, indent=2))
         return
-    click.echo(f"{stored.name}: {head['state']}, {readable(stored.row.seconds)} of work")
+    asked = json.loads(stored.row.budget)["studies"]
+    click.echo(
+        f"{stored.name}: {_state(opened, stored)}, {len(studies)} of {asked} studies begun, "
+        f"{readable(stored.row.seconds)} of work"
+    )
     _print_head(stored.row)
     _print_studies(studies)
     _print_troubles(studies)
@@ -98,10 +104,12 @@ def best(graph: str, method: str, condition: str, run: str, store: str) -> None:
 
     opened = Store.open(store)
     stored = opened.find(run)
-    studies = {(s.graph, s.method, s.condition): s for s in studies_in(opened, stored.name)}
-    study = studies.get((graph, method, condition))
+    studies = [study for study in studies_in(opened, stored.name) if study.best]
+    study = _best_search(
+        [s for s in studies if (s.graph, s.method, s.condition) == (graph, method, condition)]
+    )
     if study is None or study.best is None:
-        names = [f"{s.graph} {s.method} {s.condition}".strip() for s in studies.values() if s.best]
+        names = [f"{s.graph} {s.method} {s.condition}".strip() for s in studies]
         raise UnknownName(
             f"winner in {stored.name}", f"{graph} {method} {condition}".strip(), names
         )
@@ -115,6 +123,22 @@ def best(graph: str, method: str, condition: str, run: str, store: str) -> None:
         mean = sum(tested) / len(tested)
         click.echo(f"# mean test {row.metric} {mean:.4f} over {len(tested)} finals")
     click.echo(yaml.safe_dump(json.loads(row.params), sort_keys=True), nl=False)
+
+
+def _best_search(studies: list[StudyView]) -> StudyView | None:
+    """Of repeated searches the one whose winner validates best."""
+    from clar_tune.winners import LOWER_IS_BETTER
+
+    def rank(study: StudyView) -> float:
+        score = study.best.val_score if study.best else None
+        return (score or 0.0) * (-1 if study.metric in LOWER_IS_BETTER else 1)
+
+    return max(studies, key=rank, default=None)
+
+
+def _state(store: Store, run: StoredRun) -> str:
+    gone = run.row.state == "running" and not store.driven(run)
+    return "running (its driver is gone: resume it)" if gone else run.row.state
 
 
 def _head(row: RunRow) -> dict[str, Any]:
@@ -177,9 +201,9 @@ def _print_troubles(studies: list[StudyView]) -> None:
     for study in studies:
         for trial in study.trials:
             for line in _troubles(trial):
-                place = " ".join(
-                    part for part in (study.graph, study.method, study.condition) if part
-                )
+                number = f"search {study.search}" if study.search else ""
+                parts = (study.graph, study.method, study.condition, number)
+                place = " ".join(part for part in parts if part)
                 click.echo(f"{place}, trial {trial.trial}: {line}")
 
 

@@ -55,6 +55,8 @@ def print_comparison(run: str, cells: list[Cell]) -> None:
         table.add_row(*_row(cell, conditions, cell.mean == best[cell.graph]), end_section=last)
     page.print(table)
     page.print(NOTE)
+    if any(cell.used_up for cell in cells):
+        page.print("† fewer trials than asked for: the space is used up.")
     if not all(cell.full for cell in cells):
         page.print("* no trial had all repeats: the winner comes from the highest rung.")
 
@@ -72,7 +74,7 @@ def _row(cell: Cell, conditions: bool, best: bool) -> list[str]:
         f"[bold]{score}[/bold]" if best else score,
         "" if cell.gain is None else f"{100 * cell.gain:+.2f}",
         str(cell.finals),
-        str(cell.trials),
+        f"{cell.trials}{'†' if cell.used_up else ''}",
         str(cell.repeats),
         "" if cell.penalty_active is None else f"{cell.penalty_active:.2f}",
         f"{cell.seconds:.0f}",

@@ -3,7 +3,7 @@
 import logging
 import signal
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ import ray
 
 from clar_tune.errors import ClusterError
 from clar_tune.resources import Resources
+from clar_tune.search.guard import guarded
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,27 @@ class Node:
 @contextmanager
 def connected(address: str) -> Iterator[list[Node]]:
     """Start a private cluster (``local``) or join one, and leave it in the end."""
+    with guarded() if address == "local" else nullcontext():
+        _connect(address)
+        try:
+            yield [_node(node) for node in _nodes() if node["Alive"]]
+        finally:
+            ray.shutdown()
+
+
+def workers(nodes: list[Node], resources: Resources, limit: int | None) -> int:
+    """How many trials run at once; an error if not a single one can."""
+    slots = sum(resources.slots(node.cpus, node.gpus) for node in nodes)
+    if slots < 1:
+        sizes = ", ".join(f"{node.cpus:g} CPUs and {node.gpus:g} GPUs" for node in nodes)
+        raise ClusterError(
+            f"a trial with --cpus-per-trial {resources.cpus:g} and --gpus-per-trial "
+            f"{resources.gpus:g} fits on no machine of the cluster ({sizes or 'none is alive'})."
+        )
+    return min(slots, limit) if limit else slots
+
+
+def _connect(address: str) -> None:
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
     private: dict[str, Any] = {"include_dashboard": False} if address == "local" else {}
     try:
@@ -36,10 +58,6 @@ def connected(address: str) -> Iterator[list[Node]]:
         ) from error
     except SystemExit as error:  # Ray's own answer to SIGTERM, for as long as it starts
         raise KeyboardInterrupt from error
-    try:
-        yield [_node(node) for node in _nodes() if node["Alive"]]
-    finally:
-        ray.shutdown()
 
 
 @contextmanager
@@ -54,18 +72,6 @@ def _deaf_children() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def workers(nodes: list[Node], resources: Resources, limit: int | None) -> int:
-    """How many trials run at once; an error if not a single one can."""
-    slots = sum(resources.slots(node.cpus, node.gpus) for node in nodes)
-    if slots < 1:
-        sizes = ", ".join(f"{node.cpus:g} CPUs and {node.gpus:g} GPUs" for node in nodes)
-        raise ClusterError(
-            f"a trial with --cpus-per-trial {resources.cpus:g} and --gpus-per-trial "
-            f"{resources.gpus:g} fits on no machine of the cluster ({sizes or 'none is alive'})."
-        )
-    return min(slots, limit) if limit else slots
 
 
 def _nodes() -> list[dict[str, Any]]:

@@ -17,11 +17,20 @@ from ray.tune.search import Searcher
 from clar_tune.conductor import Conductor
 
 
+class Over(Exception):
+    """Nothing is left to do.
+
+    Tune ends orderly with a snapshot and an analysis of every trial there was, which nobody
+    reads. An exception ends it as well, and at once.
+    """
+
+
 class Failsafe:
     """Keeps the first error of a hook: Tune would take it for a failed trial, or reword it."""
 
     def __init__(self) -> None:
-        self.error: BaseException | None = None
+        self.error: Exception | None = None
+        self.over = False
 
     def guard(self, call: Callable[[], Any], otherwise: Any = None) -> Any:
         """The result of a call, or ``otherwise`` if it raises."""
@@ -51,8 +60,8 @@ class StudySearcher(Unsaved, Searcher):
         job = self._failsafe.guard(lambda: self._conductor.next_job(trial_id))
         if job is not None:
             return {"job": job}
-        over = self._failsafe.error is not None or not self._conductor.live
-        return Searcher.FINISHED if over else None
+        self._failsafe.over = self._failsafe.error is not None or not self._conductor.live
+        return Searcher.FINISHED if self._failsafe.over else None
 
     def on_trial_complete(
         self, trial_id: str, result: dict[str, Any] | None = None, error: bool = False
@@ -105,14 +114,15 @@ class RunCallback(Unsaved, Callback):
 
     def on_trial_error(self, iteration: int, trials: Any, trial: Trial, **info: Any) -> None:
         """Only a lost worker is an error of Tune's: trainings that fail are results."""
-        cause = _cause(trial)
-        self._failsafe.guard(lambda: self._conductor.lose(trial.trial_id, cause))
+        self._failsafe.guard(lambda: self._conductor.lose(trial.trial_id, _cause(trial)))
 
     def on_step_end(self, iteration: int, trials: Any, **info: Any) -> None:
         """Several times a second."""
         self._failsafe.guard(self._tick)
         if self._failsafe.error is not None:
             raise self._failsafe.error
+        if self._failsafe.over:
+            raise Over
 
 
 def _cause(trial: Trial) -> str:

@@ -49,6 +49,8 @@ def search(
         )
         try:
             tuner.fit()
-        finally:
+        except Exception:  # Tune rewords what hooks raise
             if failsafe.error is not None:
-                raise failsafe.error
+                raise failsafe.error from None
+            if not failsafe.over:
+                raise

@@ -15,7 +15,7 @@ from ray import tune
 
 from clar_tune.devices import best_device, limit_memory
 from clar_tune.graph import Graph
-from clar_tune.jobs import Job, OutOfTime, out_of_time, perform
+from clar_tune.jobs import TIME_LIMIT, Job, OutOfTime, out_of_time, perform
 from clar_tune.tensors import TensorGraph
 
 GRACE = 10.0
@@ -57,7 +57,7 @@ class Worker(tune.Trainable):
             with _time_limit(self._ends - time.monotonic()):
                 outcome = perform(self._job, index, graph, tensors)
         except OutOfTime:  # between the end of the training and the end of the block
-            outcome = out_of_time(index, self._job.timeout)
+            outcome = out_of_time(index)
         return {"outcome": outcome}
 
     def _graph(self, name: str) -> tuple[Graph, TensorGraph]:
@@ -92,4 +92,4 @@ def _time_limit(seconds: float) -> Iterator[None]:
 
 
 def _expire(number: int, frame: FrameType | None) -> None:
-    raise OutOfTime("stopped at the time limit (--trial-timeout)")
+    raise OutOfTime(TIME_LIMIT)

@@ -99,12 +99,7 @@ class Store:
 
     def create(self, name: str, row: RunRow) -> RunWriter:
         """Begin a run under a new name."""
-        if not _NAME.fullmatch(name) or name == LATEST:
-            raise StoreError(
-                f"{name!r} cannot name a run. Begin with a letter from a to z, go on with "
-                f"these, digits and `-`; {LATEST!r} is taken."
-            )
-        self._refuse_existing(name)
+        self.check_new(name)
         lease = Lease(self._files, name)
         try:
             self._refuse_existing(name)
@@ -115,6 +110,15 @@ class Store:
             with suppress(StoreError):
                 lease.release(clean=True)
             raise
+
+    def check_new(self, name: str) -> None:
+        """Refuse a name that no new run can have."""
+        if not _NAME.fullmatch(name) or name == LATEST:
+            raise StoreError(
+                f"{name!r} cannot name a run. Begin with a letter from a to z, go on with "
+                f"these, digits and `-`; {LATEST!r} is taken."
+            )
+        self._refuse_existing(name)
 
     def reopen(self, name: str) -> RunWriter:
         """Go on with a run; what its last driver left unflushed is brought in."""
@@ -130,11 +134,10 @@ class Store:
                 lease.release(clean=False)
             raise
 
-    def state_of(self, run: StoredRun) -> str:
-        """The state of a run; one whose driver is gone says so."""
-        holder = read_lease(self._files, run.name) if run.row.state == "running" else None
-        gone = run.row.state == "running" and (holder is None or not holder.alive)
-        return "running (its driver is gone: resume it)" if gone else run.row.state
+    def driven(self, run: StoredRun) -> bool:
+        """Whether some driver works on a run."""
+        holder = read_lease(self._files, run.name)
+        return holder is not None and holder.alive
 
     def trials(self, run: str) -> list[TrialRow]:
         """One row per trial of a run, in order of their last change."""
@@ -188,4 +191,4 @@ def _in_directory(path: str) -> Store:
 
 def _without_secrets(url: str) -> str:
     parts = urlsplit(url)
-    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
+    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], query=""))

@@ -1,0 +1,93 @@
+"""What a run writes down about itself, and how a plan is made of it again."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from datetime import UTC, datetime
+
+from clar_tune.errors import GraphError, StoreError
+from clar_tune.graph import Graph
+from clar_tune.machine import machine, versions
+from clar_tune.plan import Options, Plan, make_plan
+from clar_tune.rows import RunRow
+from clar_tune.space import parse_space
+from clar_tune.version import NUMBERS_VERSION
+
+JOINED = ("graph", "method", "backbone", "regularizer", "condition", "protocol")
+"""Columns of studies that hold all values of a run, joined by commas."""
+
+
+def manifest(plan: Plan, graphs: Mapping[str, Graph]) -> RunRow:
+    """The row of a run that begins."""
+    joined = {
+        name: ",".join(dict.fromkeys(str(getattr(s.columns, name)) for s in plan.studies))
+        for name in JOINED
+    }
+    return RunRow(
+        **joined,
+        space=plan.space.name,
+        settings=plan.options.settings,
+        search=plan.options.searches,
+        state="running",
+        started=datetime.now(UTC),
+        ended=None,
+        seconds=0.0,
+        seed=plan.options.seed,
+        numbers=NUMBERS_VERSION,
+        space_text=plan.space.text,
+        options=plan.options.to_json(),
+        budget=budget(plan),
+        graph_hashes=json.dumps({name: graph.hash for name, graph in graphs.items()}),
+        versions=json.dumps(versions(), sort_keys=True),
+        machine=json.dumps(machine(), sort_keys=True),
+    )
+
+
+def budget(plan: Plan) -> str:
+    """What every study of a plan gets, as JSON."""
+    study = plan.studies[0]
+    values = {
+        **asdict(study.rules),
+        **asdict(study.training),
+        "studies": len(plan.studies),
+        "finals": study.finals,
+        "searches": plan.options.searches,
+    }
+    return json.dumps(values, sort_keys=True)
+
+
+def plan_of(name: str, row: RunRow) -> Plan:
+    """The plan of a stored run, from its manifest alone."""
+    space = parse_space(row.space_text, row.space, f"manifest of {name}")
+    try:
+        options = Options.from_json(row.options)
+    except (TypeError, KeyError) as error:
+        raise StoreError(
+            f"{name}: its options are those of another version ({error}). "
+            f"Install clar-tune {_version(row)} to go on with it."
+        ) from error
+    return make_plan(space, options)
+
+
+def check_numbers(name: str, row: RunRow) -> None:
+    """Refuse to add rows that cannot be compared with those of a run."""
+    if row.numbers != NUMBERS_VERSION:
+        raise StoreError(
+            f"{name}: its numbers are of version {row.numbers}, this program makes version "
+            f"{NUMBERS_VERSION}. Install clar-tune {_version(row)} to go on with it, or start a "
+            "new run."
+        )
+
+
+def check_graphs(graphs: Mapping[str, Graph], row: RunRow) -> None:
+    """Refuse to go on with graphs that are not those a run began with."""
+    for name, expected in json.loads(row.graph_hashes).items():
+        if graphs[name].hash != expected:
+            raise GraphError(
+                f"{name}: its content is {graphs[name].hash}, the run began with {expected}. "
+                "Give the former files with --data, or start a new run."
+            )
+
+
+def _version(row: RunRow) -> str:
+    return str(json.loads(row.versions).get("clar-tune", "of then"))
