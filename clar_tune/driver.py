@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, Protocol
 
 from clar_tune.conductor import Conductor, Pace
 from clar_tune.datasets import load
@@ -19,8 +19,16 @@ from clar_tune.rows import STUDY
 from clar_tune.search.environment import prepare
 from clar_tune.store import RunWriter, Store
 
-View = Callable[[Conductor], None]
-"""Shows the state of a run; called several times a second."""
+
+class View(Protocol):
+    """Shows the state of a run."""
+
+    def __call__(self, conductor: Conductor) -> None:
+        """Show it if it is time for that; called several times a second."""
+
+    def close(self, conductor: Conductor) -> None:
+        """Show its last state."""
+
 
 NEEDED = (*STUDY, "trial", "repeat", "seconds")
 """Columns of trainings that rebuilding a run needs, besides scores."""
@@ -110,6 +118,8 @@ def _search(
             view(conductor)
 
     search(conductor, graphs, resources, tick)
+    with suppress(OSError):
+        view.close(conductor)
 
 
 def _rows(table: Any) -> Iterator[dict[str, Any]]:

@@ -124,7 +124,6 @@ def work(
         click.echo(f"run {name} in {store.url}, log in {log}", err=True)
     with diverted(log) as terminal, view_on(terminal, quiet=quiet) as view:
         conductor = drive(store, lambda: open_run(terminal), plan, graphs, launch, view)
-        view.close(conductor)
     return Ended(store, name, conductor)
 
 

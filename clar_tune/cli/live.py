@@ -51,14 +51,17 @@ class Lines(Silent):
             self._stream.write(f"{DRAINING}\n")
         confirmed = sum(course.confirmed for course in conductor.courses)
         if time.monotonic() >= self._next or confirmed != self._confirmed:
-            self._confirmed = confirmed
-            self.close(conductor)
+            self._confirmed, self._next = confirmed, time.monotonic() + LINES_EVERY
+            self._write(conductor)
 
     def close(self, conductor: Conductor) -> None:
-        """Write a line."""
+        """Write a last line, unless the confirmation of the last study was one."""
+        if self._confirmed != len(conductor.courses):
+            self._write(conductor)
+
+    def _write(self, conductor: Conductor) -> None:
         from clar_tune.progress import progress_of
 
-        self._next = time.monotonic() + LINES_EVERY
         self._stream.write(f"{summary(progress_of(conductor), self._clock)}\n")
 
 
