@@ -63,15 +63,14 @@ def drive(
     The run is opened once a cluster answers: until then the store stays as it is, from then
     on its state is stored whatever happens.
     """
-    prepare(launch.address)
-    import ray
-
-    from clar_tune.search.cluster import connected, workers
-
     began = time.monotonic()
     pace = Pace(deadline=None if launch.time_budget is None else began + launch.time_budget)
     # Ray takes SIGTERM for itself when it starts: listen again.
-    with _interruptible(pace), connected(launch.address) as nodes, _interruptible(pace):
+    with _interruptible(pace), _cluster(launch.address) as nodes, _interruptible(pace):
+        import ray
+
+        from clar_tune.search.cluster import workers
+
         pace.workers = workers(nodes, launch.resources, launch.max_concurrent)
         writer, state = open_run(), "interrupted"
         before = writer.row.seconds
@@ -86,6 +85,16 @@ def drive(
             spent = time.monotonic() - began
             writer.close(state=state, ended=datetime.now(UTC), seconds=before + spent)
     return conductor
+
+
+@contextmanager
+def _cluster(address: str) -> Iterator[list[Any]]:
+    """A cluster's machines; Ray is loaded only now."""
+    prepare(address)
+    from clar_tune.search.cluster import connected
+
+    with connected(address) as nodes:
+        yield nodes
 
 
 def _conducted(

@@ -11,7 +11,7 @@ from clar_tune.graph import FixedSplits, Graph
 from clar_tune.seeds import seed_for
 
 Nodes = NDArray[np.int64]
-Draw = Callable[[Nodes, int], tuple[NDArray[np.bool_], NDArray[np.bool_]]]
+Draw = Callable[[Nodes, int, Nodes], tuple[NDArray[np.bool_], NDArray[np.bool_]]]
 
 PURPOSES = ("repeat", "final")
 
@@ -69,17 +69,27 @@ def check_protocol(graph_name: str, protocol: str) -> None:
         )
 
 
-def _balanced(labels: Nodes, classes: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def _balanced(
+    labels: Nodes, classes: int, again: Nodes
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     train = _rank_in_class(labels) < 3 * len(labels) // (5 * classes)
-    return train, ~train & (np.cumsum(~train) <= len(labels) // 5)
+    # Those left of a small class stand late in the order: the rest is shuffled once more.
+    rest = again[~train[again]]
+    val = np.zeros_like(train)
+    val[rest[: len(labels) // 5]] = True
+    return train, val
 
 
-def _random(labels: Nodes, classes: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def _random(
+    labels: Nodes, classes: int, again: Nodes
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     rank, sixty, twenty = np.arange(len(labels)), 3 * len(labels) // 5, len(labels) // 5
     return rank < sixty, (rank >= sixty) & (rank < sixty + twenty)
 
 
-def _coauthor(labels: Nodes, classes: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def _coauthor(
+    labels: Nodes, classes: int, again: Nodes
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     rank = _rank_in_class(labels)
     return rank < 20, (rank >= 20) & (rank < 50)
 
@@ -88,8 +98,9 @@ def _coauthor(labels: Nodes, classes: int) -> tuple[NDArray[np.bool_], NDArray[n
 class Protocol:
     """How nodes are divided, and on which graphs.
 
-    ``draw`` gets the labels of all nodes in random order and the number of classes, and marks
-    training and validation nodes; the rest tests. Without it the splits come with the graph.
+    ``draw`` gets the labels of all nodes in random order, the number of classes and another
+    random order of the nodes, and marks training and validation nodes; the rest tests. Without
+    it the splits come with the graph.
     """
 
     definition: str
@@ -142,7 +153,8 @@ def _split(
         raise ParameterError(f"split_seed={split_seed}: choose 0 or more.")
     kept, withheld = _withhold(graph, outer_test)
     order = kept[_shuffled(len(kept), split_seed)]
-    train, val = draw(graph.labels[order], graph.num_classes)
+    again = _shuffled(len(kept), seed_for("rest", split_seed))
+    train, val = draw(graph.labels[order], graph.num_classes, again)
     test = withheld if outer_test else np.sort(order[~train & ~val])
     return np.sort(order[train]), np.sort(order[val]), test
 

@@ -74,6 +74,22 @@ def test_coauthor_takes_twenty_and_thirty_per_class(labels, seed):
     assert np.bincount(graph.labels[val], minlength=5).tolist() == rest.tolist()
 
 
+@pytest.mark.parametrize("protocol", ["balanced-60-20-20", "random-60-20-20"])
+def test_validation_nodes_are_like_test_nodes(protocol):
+    """Whatever training takes of each class, the rest is divided by chance alone."""
+    graph = graph_of(TEXAS, "texas")
+    majority = np.bincount(TEXAS).argmax()
+    shares = np.array(
+        [
+            [np.mean(graph.labels[nodes] == majority) for nodes in sets_of(graph, protocol, seed)]
+            for seed in range(200)
+        ]
+    )
+    _, val, test = shares.mean(axis=0)
+    assert abs(val - test) < 0.02
+    assert shares[:, 1].std() > 0
+
+
 def test_texas_balanced_has_82_36_and_65_nodes():
     assert sizes(sets_of(graph_of(TEXAS, "texas"), "balanced-60-20-20", 7)) == [82, 36, 65]
 

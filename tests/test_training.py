@@ -135,7 +135,7 @@ def test_nothing_stops_before_the_warm_up(graph, tensors):
 
 
 def test_selection_by_accuracy_takes_the_highest_score_then_the_lowest_loss(graph, tensors):
-    by_loss = spec_of(graph, "gcn", {"lr": 0.1})
+    by_loss = spec_of(graph, "gcn", {"lr": 0.3})
     by_accuracy = replace(by_loss, select="accuracy")
     nodes = nodes_of(graph, by_loss)
     first, second = (train(spec, tensors, nodes).record for spec in (by_loss, by_accuracy))

@@ -14,7 +14,7 @@ import click
 from clar_tune.cli.durations import Duration
 
 if TYPE_CHECKING:
-    from clar_tune.conductor import Conductor
+    from clar_tune.course import Course
     from clar_tune.driver import Launch
     from clar_tune.graph import Graph
     from clar_tune.plan import Plan
@@ -31,7 +31,9 @@ class Ended(NamedTuple):
 
     store: Store
     name: str
-    conductor: Conductor
+    state: str
+    lacks: list[str]
+    """What studies without a winner or without all finals lack."""
 
 
 def launch_options(command: Command) -> Command:
@@ -124,7 +126,12 @@ def work(
         click.echo(f"run {name} in {store.url}, log in {log}", err=True)
     with diverted(log) as terminal, view_on(terminal, quiet=quiet) as view:
         conductor = drive(store, lambda: open_run(terminal), plan, graphs, launch, view)
-    return Ended(store, name, conductor)
+    lacks = [
+        f"{course.plan.name}: {_lack(course)}"
+        for course in conductor.courses
+        if conductor.state == "incomplete" and not course.confirmed
+    ]
+    return Ended(store, name, conductor.state, lacks)
 
 
 def conclude(ended: Ended, *, as_json: bool) -> None:
@@ -133,22 +140,24 @@ def conclude(ended: Ended, *, as_json: bool) -> None:
     from clar_tune.comparison import compare
 
     cells = compare(studies_in(ended.store, ended.name))
-    state = ended.conductor.state
     if as_json:
-        result = {"run": ended.name, "state": state, "cells": [asdict(cell) for cell in cells]}
+        result = {
+            "run": ended.name,
+            "state": ended.state,
+            "cells": [asdict(cell) for cell in cells],
+        }
         click.echo(json.dumps(result, indent=2))
     else:
         print_comparison(ended.name, cells)
-    for course in ended.conductor.courses:
-        if state == "incomplete" and not course.confirmed:
-            click.echo(f"clar-tune: {course.plan.name}: {_lack(course)}", err=True)
-    if state in ("paused", "interrupted"):
-        click.echo(f"{state}; go on with: clar-tune resume {ended.name}", err=True)
-    if EXIT_CODES[state]:
-        sys.exit(EXIT_CODES[state])
+    for lack in ended.lacks:
+        click.echo(f"clar-tune: {lack}", err=True)
+    if ended.state in ("paused", "interrupted"):
+        click.echo(f"{ended.state}; go on with: clar-tune resume {ended.name}", err=True)
+    if EXIT_CODES[ended.state]:
+        sys.exit(EXIT_CODES[ended.state])
 
 
-def _lack(course: Any) -> str:
+def _lack(course: Course) -> str:
     if course.winner is None:
         return f"no winner, all {len(course.trials)} trials failed"
     return f"{len(course.missing_finals())} of {course.plan.finals} finals failed"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from clar_tune.cli.launch import conclude, launch_from, launch_options, output_options, work
+from clar_tune.cli.launch import Ended, conclude, launch_from, launch_options, output_options, work
 from clar_tune.cli.options import store_option
 from clar_tune.errors import ParameterError
 from clar_tune.resources import Resources
@@ -96,6 +96,10 @@ def _go_on(
 
     store = Store.open(url)
     stored = store.find(run)
+    if stored.row.state == "finished" and not more:
+        click.echo(f"{stored.name} is finished: nothing is left to do", err=True)
+        conclude(Ended(store, stored.name, "finished", []), as_json=as_json)
+        return
     check_numbers(stored.name, stored.row)
     plan = _extended(plan_of(stored.name, stored.row), more)
     launch = launch_from(given, Resources(plan.options.cpus, plan.options.gpus))
