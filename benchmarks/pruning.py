@@ -1,7 +1,7 @@
 """What pruning saves and costs: a search with ASHA against one that trains every repeat.
 
 Both search the heterophily space on texas, cornell and chameleon with all methods, 9 repeats and
-the same seed. Trainings are cut at 100 epochs (patience 30), so that two processors can carry
+the same seed. Trainings are cut at 50 epochs (patience 20), so that two processors can carry
 it. Runs are kept in benchmarks/results/pruning: started again, the script goes on where it was.
 
     python -m benchmarks.pruning
@@ -23,7 +23,7 @@ def main() -> None:
     """Run both arms, or go on with them, and print what came out."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--graphs", default="texas,cornell,chameleon")
-    parser.add_argument("--trials", default="16")
+    parser.add_argument("--trials", default="12")
     parser.add_argument("--time-budget", default="12h")
     given = parser.parse_args()
     FOLDER.mkdir(parents=True, exist_ok=True)
@@ -38,7 +38,7 @@ def main() -> None:
 def shortened(text: str) -> str:
     """The space with short trainings."""
     old = next(line for line in text.splitlines() if line.startswith("training:"))
-    return text.replace(old, "training: {max_epochs: 100, patience: 30}", 1)
+    return text.replace(old, "training: {max_epochs: 50, patience: 20}", 1)
 
 
 def run(arm: str, options: list[str], given: argparse.Namespace) -> None:

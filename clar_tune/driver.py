@@ -65,8 +65,7 @@ def drive(
     """
     began = time.monotonic()
     pace = Pace(deadline=None if launch.time_budget is None else began + launch.time_budget)
-    # Ray takes SIGTERM for itself when it starts: listen again.
-    with _interruptible(pace), _cluster(launch.address) as nodes, _interruptible(pace):
+    with _interruptible(pace), _cluster(launch.address) as nodes:
         import ray
 
         from clar_tune.search.cluster import workers

@@ -49,7 +49,7 @@ settings: {tuned: {shared: {lr: {low: 0.001, high: 0.3, log: true}}}}
 """
 
 ONE = ("--seed", "2", "--max-concurrent", "1")
-"""Options of the shared run; nine trials and thirteen have different winners in one study."""
+"""Options of the shared run."""
 
 MEASURED = ("seconds", "started", "seq")
 """Columns that differ between two runs that are otherwise the same."""

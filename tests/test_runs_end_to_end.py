@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import torch
-from commands import ONE, Place, assert_exact, comparable, copy_of, finished
+from commands import ONE, PACED, Place, assert_exact, comparable, copy_of, finished
 
 pytestmark = pytest.mark.slow
 
@@ -27,6 +27,17 @@ settings:
     backbones: {gcn: {lr: {choices: [0.01, 0.1]}, dropout: {choices: [0, 0.3, 0.6]}}}
 """
 """Six configurations of gcn, and one of sage."""
+
+LATE = """\
+graphs: [csbm-homophily]
+methods: [gcn, sage]
+protocol: balanced-60-20-20
+training: {max_epochs: 12, patience: 12, warmup: 1}
+search: {trials: 2, repeats: 2, sampler: grid, pruning: false}
+finals: 2
+settings: {tuned: {shared: {hidden: 8, lr: {choices: [1.0e-9, 2.0e-9, 3.0e-9, 0.1]}}}}
+"""
+"""One rate is good. With seed 1 the grid visits it at once for gcn, and third for sage."""
 
 
 @pytest.fixture
@@ -76,20 +87,7 @@ def test_the_noise_of_libraries_is_in_the_log(one):
 
 
 def test_a_second_run_with_the_same_seed_has_the_same_numbers_of_its_own(copied):
-    words = ("--name", "two", *ONE, "--json", "--quiet")
-    with copied.started("run", "--space", "space.yaml", *words) as going:
-        going.wait_for(lambda: copied.repeats("two"), "a repeat")
-        addresses = listening(going.tree())
-        refused = copied.run("resume", "two")
-        done = going.end()
-    assert addresses
-    assert [ip for ip in addresses if not ipaddress.ip_address(ip).is_loopback] == []
-
-    assert (refused.code, refused.out) == (1, "")
-    assert refused.err.startswith("clar-tune: run two has a driver at work: process ")
-    assert f" on {socket.gethostname()}, " in refused.err
-    assert refused.err.count("\n") == 1
-
+    done = copied.search("--name", "two", *ONE, "--json", "--quiet")
     assert (done.code, done.err) == (0, "")
     printed = json.loads(done.out)
     assert (printed["run"], printed["state"]) == ("two", "finished")
@@ -97,6 +95,21 @@ def test_a_second_run_with_the_same_seed_has_the_same_numbers_of_its_own(copied)
         assert comparable(rows("two")) == comparable(rows("one"))
     again = {row["started"] for row in copied.repeats("two")}
     assert again.isdisjoint(row["started"] for row in copied.repeats("one"))
+
+
+def test_a_run_at_work_listens_on_loopback_alone_and_has_one_driver(tmp_path):
+    place = Place(tmp_path, PACED)
+    place.pace(600)
+    with place.started("run", "--space", "space.yaml", "--name", "it") as going:
+        going.wait_for(going.workers, "a worker")
+        addresses = listening(going.tree())
+        refused = place.run("resume", "it")
+    assert addresses
+    assert [ip for ip in addresses if not ipaddress.ip_address(ip).is_loopback] == []
+    assert (refused.code, refused.out) == (1, "")
+    assert refused.err.startswith("clar-tune: run it has a driver at work: process ")
+    assert f" on {socket.gethostname()}, " in refused.err
+    assert refused.err.count("\n") == 1
 
 
 def test_a_name_that_exists_is_refused(one):
@@ -109,8 +122,8 @@ def test_a_name_that_exists_is_refused(one):
 
 def test_resume_of_a_finished_run_trains_nothing(copied):
     before = copied.trainings("one")
-    done = copied.run("resume", "one", "--quiet")
-    assert (done.code, done.err) == (0, "")
+    done = copied.run("resume", "one")
+    assert (done.code, done.err) == (0, "one is finished: nothing is left to do\n")
     assert "gcn+clar" in done.out
     assert copied.trainings("one") == before
     assert copied.store.find("one").row.state == "finished"
@@ -136,32 +149,33 @@ def test_a_stored_number_that_was_altered_is_found_out(copied):
     assert done.out.count("equal") == 4
 
 
-def test_extend_adds_exactly_what_was_asked_and_keeps_finals_of_winners_that_stay(copied):
-    before, trials = copied.trainings("one"), copied.trials("one")
-    done = copied.run("extend", "one", "--trials", "+4", "--finals", "+2", "--json")
-    assert done.code == 0, done.err
-    after, shown = copied.trainings("one"), copied.shown("one")
+def test_extend_adds_what_was_asked_and_confirms_again_where_the_winner_changed(tmp_path):
+    place = Place(tmp_path, LATE)
+    assert place.search("--name", "it", "--seed", "1", "--quiet").code == 0
+    before, trials = place.trainings("it"), place.trials("it")
+    done = place.run("extend", "it", "--trials", "+2", "--finals", "+1", "--json", "--quiet")
+    assert (done.code, done.err) == (0, "")
+
+    after = place.trainings("it")
     assert {key: after[key] for key in before} == before
-    kept = [row for row in copied.trials("one") if row["trial"] < 9]
-    assert kept == trials
-    finals = copied.finals("one")
-    changed = []
-    for study in shown["studies"]:
-        assert (study["trials"], study["asked"], study["finals"]) == (13, 13, 5)
-        mine = [row for row in finals if row["method"] == study["method"]]
-        old = {row["trial"] for row in mine if row["key"] in before}
-        changed.append(old != {study["winner"]})
-        assert {row["trial"] for row in mine} == old | {study["winner"]}
-        assert len(mine) == (3 + 5 if changed[-1] else 5)
+    assert [row for row in place.trials("it") if row["trial"] < 2] == trials
+    assert len(place.trials("it")) == 2 * 4
+    finals = {(row["method"], row["trial"], row["repeat"]) for row in place.finals("it")}
+    former = next(row["trial"] for row in before.values() if is_final(row, "sage"))
+    assert finals == {
+        *(("gcn", 0, number) for number in range(3)),
+        *(("sage", former, number) for number in range(2)),
+        *(("sage", 2, number) for number in range(3)),
+    }
     cells = {cell["method"]: cell for cell in json.loads(done.out)["cells"]}
-    for study in shown["studies"]:
-        of_winner = [
-            row["test_score"]
-            for row in finals
-            if (row["method"], row["trial"]) == (study["method"], study["winner"])
-        ]
-        assert cells[study["method"]]["mean"] == pytest.approx(sum(of_winner) / 5)
-    assert sorted(changed) == [False, True]  # the seed is chosen so that both cases show
+    for method, trial in (("gcn", 0), ("sage", 2)):
+        rows = [row for row in after.values() if is_final(row, method) and row["trial"] == trial]
+        assert (cells[method]["finals"], cells[method]["trials"]) == (3, 4)
+        assert cells[method]["mean"] == pytest.approx(sum(r["test_score"] for r in rows) / 3)
+
+
+def is_final(row, method):
+    return "test_score" in row and row["method"] == method
 
 
 @pytest.mark.parametrize("sampler", ["tpe", "grid"])
@@ -187,9 +201,10 @@ def test_a_share_of_a_gpu_that_cannot_be_given_is_refused_before_any_work(tmp_pa
     place = Place(tmp_path)
     done = place.search("--gpus-per-trial", share)
     assert done.code == 1
-    assert done.err.startswith("clar-tune: ")
-    assert f"--gpus-per-trial {share}" in done.err
-    assert done.err.count("\n") == 1
+    last = done.err.splitlines()[-1]
+    assert last.startswith("clar-tune: ")
+    assert f"--gpus-per-trial {share}" in last
+    assert "Traceback" not in done.err
     assert not (tmp_path / "store").exists()
 
 

@@ -100,6 +100,7 @@ def _go_on(
         click.echo(f"{stored.name} is finished: nothing is left to do", err=True)
         conclude(Ended(store, stored.name, "finished", []), as_json=as_json)
         return
+    store.check_free(stored.name)
     check_numbers(stored.name, stored.row)
     plan = _extended(plan_of(stored.name, stored.row), more)
     launch = launch_from(given, Resources(plan.options.cpus, plan.options.gpus))

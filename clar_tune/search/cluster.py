@@ -26,8 +26,8 @@ class Node:
 def connected(address: str) -> Iterator[list[Node]]:
     """Start a private cluster (``local``) or join one, and leave it in the end."""
     with guarded() if address == "local" else nullcontext():
-        _connect(address)
         try:
+            _connect(address)
             yield [_node(node) for node in _nodes() if node["Alive"]]
         finally:
             ray.shutdown()
@@ -62,15 +62,17 @@ def _connect(address: str) -> None:
 
 @contextmanager
 def _deaf_children() -> Iterator[None]:
-    """Processes started in the block do not hear SIGTERM.
+    """Processes started in the block do not hear SIGTERM; this one hears it afterwards.
 
     Batch systems send it to a whole process group. The driver drains then, and needs its
     cluster for that; Ray itself sees to it that Ctrl-C reaches the driver alone.
     """
+    handler = signal.getsignal(signal.SIGTERM)
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
     try:
         yield
     finally:
+        signal.signal(signal.SIGTERM, handler)  # Ray has put its own in its place
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 

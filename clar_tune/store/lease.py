@@ -65,6 +65,13 @@ def read_lease(files: Files, run: str) -> Holder | None:
         return None  # a broken lease protects nobody
 
 
+def check_free(files: Files, run: str) -> None:
+    """Fail if a driver is at work on a run, and name it; who takes the lease asks once more."""
+    holder = read_lease(files, run)
+    if holder is not None and holder.alive:
+        raise _busy(holder, run)
+
+
 class Lease:
     """A lease held by this process; a thread renews it."""
 

@@ -17,7 +17,7 @@ from clar_tune.errors import StoreError, UnknownName
 from clar_tune.rows import FinalRow, RepeatRow, RunRow, TrialRow
 from clar_tune.store.files import Files
 from clar_tune.store.keys import find_key
-from clar_tune.store.lease import Lease, read_lease
+from clar_tune.store.lease import Lease, check_free, read_lease
 from clar_tune.store.parts import numbered, write_part
 from clar_tune.store.reading import read_manifest, read_table
 from clar_tune.store.schema import plain, rows_of, table_of
@@ -119,6 +119,10 @@ class Store:
                 f"these, digits and `-`; {LATEST!r} is taken."
             )
         self._refuse_existing(name)
+
+    def check_free(self, name: str) -> None:
+        """Refuse a run on which a driver is at work."""
+        check_free(self._files, name)
 
     def reopen(self, name: str) -> RunWriter:
         """Go on with a run; what its last driver left unflushed is brought in."""
