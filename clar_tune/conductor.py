@@ -4,15 +4,15 @@ Knows neither Ray nor files: results come in through :meth:`Conductor.receive`, 
 through ``write``, and all of its state can be rebuilt from the rows written before.
 """
 
-import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 from clar_tune.course import Course, MakeJudge
 from clar_tune.entries import Trial
 from clar_tune.jobs import Failure, Job, Outcome, Trained, out_of_time
+from clar_tune.pace import Pace
 from clar_tune.plan import Plan
 from clar_tune.rows import STUDY, FinalRow, RepeatRow, TrialRow
 
@@ -24,22 +24,6 @@ Write = Callable[[Sequence[TrialRow | RepeatRow | FinalRow]], None]
 
 CAUTION = 1.2
 """How much longer finals may take than the trainings before them."""
-
-
-@dataclass(slots=True)
-class Pace:
-    """How much can run at once, and until when."""
-
-    workers: int = 1
-    deadline: float | None = None
-    draining: bool = False
-    """Interrupted: nothing new starts, repeats under way are the last."""
-    now: Callable[[], float] = time.monotonic
-
-    @property
-    def left(self) -> float:
-        """Seconds until the deadline."""
-        return float("inf") if self.deadline is None else self.deadline - self.now()
 
 
 class Conductor:

@@ -10,9 +10,10 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, Protocol
 
-from clar_tune.conductor import Conductor, Pace
+from clar_tune.conductor import Conductor
 from clar_tune.datasets import load
 from clar_tune.graph import Graph
+from clar_tune.pace import Pace
 from clar_tune.plan import Plan
 from clar_tune.resources import Resources
 from clar_tune.rows import STUDY

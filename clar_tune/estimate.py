@@ -11,7 +11,7 @@ from clar_tune.graph import Graph
 from clar_tune.plan import Plan, StudyPlan
 from clar_tune.splits import pair, search_nodes
 from clar_tune.tensors import TensorGraph
-from clar_tune.training import train
+from clar_tune.training import train, warm_up
 
 EPOCHS = 250
 """Epochs that a training is assumed to take before its patience ends it."""
@@ -40,6 +40,7 @@ class Estimate:
 
 def estimates(plan: Plan, graphs: Mapping[str, Graph], make_judge: MakeJudge) -> list[Estimate]:
     """One estimate per study; studies that differ in their condition alone are probed once."""
+    warm_up()
     seconds: dict[tuple[str, str], float] = {}
     repeats: dict[object, float] = {}
     found = []

@@ -62,6 +62,13 @@ def train(
     return replace(best, record=record)
 
 
+def warm_up() -> None:
+    """Let torch load what it loads with its first optimiser, before a training is timed."""
+    weight = torch.zeros(1, requires_grad=True)
+    weight.grad = torch.zeros(1)
+    torch.optim.Adam([weight], fused=True).step()
+
+
 def _check(spec: TrainSpec, nodes: SearchNodes) -> None:
     one_of("select", spec.select, SELECTIONS)
     one_of("optimizer", spec.optimizer, OPTIMIZERS)

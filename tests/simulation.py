@@ -7,8 +7,9 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from clar_tune.conductor import Conductor, Pace
+from clar_tune.conductor import Conductor
 from clar_tune.jobs import Job, Outcome, Trained
+from clar_tune.pace import Pace
 from clar_tune.plan import Options, Plan, make_plan
 from clar_tune.records import TrainRecord, TrainSpec
 from clar_tune.rows import FinalRow, RepeatRow, TrialRow

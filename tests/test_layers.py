@@ -14,7 +14,7 @@ ORDER = [
     *("metrics", "regularizers", "tensors", "devices", "records", "methods"),
     *("training", "confirm"),
     *("rows", "ranges", "space", "plan", "jobs", "winners", "entries"),
-    *("store", "studies", "course", "conductor", "progress", "estimate"),
+    *("store", "studies", "course", "pace", "conductor", "progress", "estimate"),
     *("resources", "search", "machine", "manifest", "driver", "repro"),
     *("overview", "comparison", "query", "names", "streams", "cli"),
 ]

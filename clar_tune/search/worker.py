@@ -17,6 +17,7 @@ from clar_tune.devices import best_device, limit_memory
 from clar_tune.graph import Graph
 from clar_tune.jobs import TIME_LIMIT, Job, OutOfTime, out_of_time, perform
 from clar_tune.tensors import TensorGraph
+from clar_tune.training import warm_up
 
 GRACE = 10.0
 """Seconds after which a worker that does not heed its time limit ends itself."""
@@ -35,6 +36,7 @@ class Worker(tune.Trainable):
         gpus: float = 0.0,
     ) -> None:
         """Keep references to the graphs; none is fetched before it is needed."""
+        warm_up()
         self._graphs = graphs or {}
         self._loaded: dict[str, tuple[Graph, TensorGraph]] = {}
         self._device = best_device() if gpus else "cpu"
