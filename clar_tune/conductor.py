@@ -122,24 +122,11 @@ class Conductor:
             return
         job, since = self.live.pop(ticket)
         course = self.courses[job.study]
-        trial = course.trials[job.trial]
-        after = len(trial.scores) if job.purpose == "repeat" else job.first
+        number = job.first if job.purpose == "final" else course.trials[job.trial].repeats
         if self.pace.now() - since > job.timeout:
-            self._fail(course, job, out_of_time(after))
+            self._fail(course, job, out_of_time(number))
         else:
-            final = job.purpose == "final"
-            losses = (
-                self._lost[job.study, job.trial, job.first] + 1 if final else trial.retries + 1
-            )
-            self._lost[job.study, job.trial, job.first] = losses
-            trial.notes.append(f"{job.purpose} {after}: worker lost ({cause})")
-            trial.retries += 1
-            if losses > MAX_RETRIES:
-                text = f"worker lost {losses} times, last: {cause}"
-                self._fail(course, job, Failure(index=after, kind="lost", text=text))
-            else:
-                self._first.append(job if final else self._search_job(course, trial))
-                self._write([course.trial_row(job.trial)])
+            self._retry(course, job, number, cause)
         self._settle(course)
 
     @property
@@ -150,6 +137,19 @@ class Conductor:
         if self.pace.draining:
             return "interrupted"
         return "paused" if any(course.has_more for course in self.courses) else "incomplete"
+
+    def _retry(self, course: Course, job: Job, number: int, cause: str) -> None:
+        trial, final = course.trials[job.trial], job.purpose == "final"
+        trial.retries += 1
+        trial.notes.append(f"{job.purpose} {number}: worker lost ({cause})")
+        self._lost[job.study, job.trial, number] += 1
+        losses = self._lost[job.study, job.trial, number] if final else trial.retries
+        if losses > MAX_RETRIES:
+            text = f"worker lost {losses} times, last: {cause}"
+            self._fail(course, job, Failure(index=number, kind="lost", text=text))
+        else:
+            self._first.append(job if final else self._search_job(course, trial))
+            self._write([course.trial_row(job.trial)])
 
     def _goes_on(self, course: Course, job: Job, done: Trained) -> bool:
         record = done.record
