@@ -50,7 +50,9 @@ def run(arm: str, options: list[str], given: argparse.Namespace) -> None:
     else:
         command = ["run", *options, "--graphs", given.graphs, "--trials", given.trials]
         command += ["--repeats", "9", "--finals", "1", "--name", arm, *budget]
-    subprocess.run([sys.executable, "-m", "clar_tune", *command], check=True)
+    subprocess.run(
+        [sys.executable, "-m", "clar_tune", *command], check=True, stdout=subprocess.DEVNULL
+    )
 
 
 def told(command: list[str]) -> list[dict]:
