@@ -176,7 +176,8 @@ def _resolve(name: str, table: Mapping[str, type[nn.Module]]) -> type[nn.Module]
         found = getattr(importlib.import_module(module), attribute)
     except Exception as error:  # a user's module may raise anything
         raise ParameterError(
-            f"{name}: cannot be imported ({error}). Write `package.module:Class` of a module "
+            f"{name}: cannot be imported ({type(error).__name__}: {error}). "
+            "Write `package.module:Class` of a module "
             f"that Python finds from here, or one of {', '.join(sorted(table))}."
         ) from error
     if not (inspect.isclass(found) and issubclass(found, nn.Module)):
