@@ -53,7 +53,6 @@ class Conductor:
             [course for course in self.courses if course.plan.columns.graph == graph]
             for graph in plan.graphs
         ]
-        self._settled: set[int] = set()
 
     def restore(
         self,
@@ -76,9 +75,10 @@ class Conductor:
         for study, (rows, done) in stored.items():
             course = places[study]
             course.restore(rows, done)
-            changed = [row for row in rows if course.trials[row.trial].state != row.state]
+            now = [course.trial_row(row.trial) for row in rows]
+            changed = [new for new, row in zip(now, rows, strict=True) if _told(new) != _told(row)]
             if changed:
-                self._write([course.trial_row(row.trial) for row in changed])
+                self._write(changed)
             for number in sorted(course.running):
                 self._first.append(self._search_job(course, course.trials[number]))
             self._settle(course)
@@ -208,9 +208,8 @@ class Conductor:
 
     def _settle(self, course: Course) -> None:
         """Once a study has ended, its winner is confirmed."""
-        if not course.ended or course.place in self._settled:
+        if course.settled or not course.ended:
             return
-        self._settled.add(course.place)
         course.settle()
         best = course.winner
         for number in course.missing_finals():
@@ -260,3 +259,8 @@ class Conductor:
             },
             timeout=limit if purpose == "final" else max(limit - trial.seconds, 0.0),
         )
+
+
+def _told(row: TrialRow) -> tuple[str, str]:
+    """What rebuilding may change of a trial's row."""
+    return row.state, row.notes

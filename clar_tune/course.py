@@ -35,7 +35,8 @@ class Course:
         self.failed_finals: set[tuple[int, int]] = set()
         self.trainings, self.seconds = 0, 0.0
         self._winner: Winner | None = None
-        self._settled = False
+        self.settled = False
+        """Ended, with its winner chosen for good."""
         high, rules = metric not in LOWER_IS_BETTER, plan.rules
         self._judge = make_judge(rules.repeats, rules.reduction, high) if rules.pruning else None
         self._study = Study(plan, maximise=high) if plan.searches else None
@@ -58,7 +59,7 @@ class Course:
     @property
     def winner(self) -> Winner | None:
         """The winner so far."""
-        if self._settled:
+        if self.settled:
             return self._winner
         repeats = self.plan.rules.repeats if self.plan.searches else 0
         return winner(self.trials.values(), self.metric, repeats)
@@ -93,8 +94,7 @@ class Course:
             return trial
         proposed = self._study.propose(number)
         if proposed is None:
-            self.used_up = True
-            self.trials[number - 1].notes.append(USED_UP)
+            self._use_up()
             return None
         self.running.add(number)
         trial = self.trials[number] = Trial(number, proposed, datetime.now(UTC))
@@ -138,7 +138,8 @@ class Course:
                 self.trials[number],
                 row.state if whole or row.state == "failed" else states[number],
             )
-        self.used_up = self._study is not None and self._study.used_up
+        if self.may_ask and self._study is not None and self._study.used_up:
+            self._use_up()
 
     def trial_row(self, number: int) -> TrialRow:
         """The row of a trial as it stands."""
@@ -150,7 +151,7 @@ class Course:
 
     def settle(self) -> None:
         """Once ended: keep the winner, and free what only a search needs."""
-        self._winner, self._settled = self.winner, True
+        self._winner, self.settled = self.winner, True
         self._study = self._judge = None
 
     def _counted(self, trial: Trial, score: float, loss: float, seconds: float) -> str:
@@ -163,6 +164,13 @@ class Course:
         if trial.repeats >= self.plan.rules.repeats:
             return "complete"
         return "running" if goes_on else "pruned"
+
+    def _use_up(self) -> None:
+        """End the search before its budget; the last trial notes why."""
+        self.used_up = True
+        notes = self.trials[len(self.trials) - 1].notes
+        if USED_UP not in notes:
+            notes.append(USED_UP)
 
     def _rank(self, trial: Trial) -> float:
         """The mean score so far; as for winners, the loss decides between equal ones.

@@ -73,3 +73,21 @@ settings: {tuned: {regularizers: {clar: {samples: {choices: [1, 2]}}}}}
     finals = [asdict(row) for row in memory.finals]
     (study,) = studies_of(manifest(plan, {}), memory.trials.values(), finals)
     assert study.used_up and len(study.trials) == 2
+
+
+def test_a_space_used_up_is_noted_once_also_by_a_resumed_run():
+    text = """
+description: two cells
+graphs: [csbm-homophily]
+methods: [gcn+clar]
+protocol: balanced-60-20-20
+search: {trials: 10, repeats: 1}
+finals: 2
+settings: {tuned: {regularizers: {clar: {samples: {choices: [1, 2]}}}}}
+"""
+    for cut in range(1, 8):
+        plan, memory = plan_from(text), Memory()
+        for events in (cut, None):
+            work(conductor_for(plan, memory), events=events)
+        last = memory.trials["csbm-homophily", "gcn+clar", "", 0, 1]
+        assert last.notes.count("used up") == 1, f"cut after {cut} events"
