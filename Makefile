@@ -9,6 +9,7 @@ READY  := $(VENV)/.ready
 
 run: $(READY)
 	$(BIN)/clar-tune run --space $(SPACE)
+	$(BIN)/clar-tune report
 
 test: $(READY)
 	$(BIN)/pytest $(PYTEST_ARGS)
@@ -17,6 +18,7 @@ check: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	sh tests/compile_latex.sh
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks.epochs

@@ -48,6 +48,25 @@ def base_name(name: str) -> str:
     return name.partition("@")[0]
 
 
+TWINS = {
+    "cornell": "texas",
+    "cornell-corrected": "texas",
+    "chameleon-filtered": "chameleon",
+    "squirrel-filtered": "squirrel",
+}
+"""Graphs that share nodes with another: tests across graphs count them once."""
+
+
+def family_name(name: str) -> str:
+    """The graph that ``name`` counts as in tests across graphs."""
+    return TWINS.get(base_name(name), base_name(name))
+
+
+def is_generated(name: str) -> bool:
+    """Whether a graph is made by the program."""
+    return dataset_named(name).source is None
+
+
 def dataset_named(name: str) -> Dataset:
     """The row of ``NAME`` or ``NAME@hash``."""
     if base_name(name) not in DATASETS:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 from clar_tune.errors import GraphError, StoreError
 from clar_tune.graph import Graph
@@ -40,7 +41,14 @@ def manifest(plan: Plan, graphs: Mapping[str, Graph]) -> RunRow:
         graph_hashes=json.dumps({name: graph.hash for name, graph in graphs.items()}),
         versions=json.dumps(versions(), sort_keys=True),
         machine=json.dumps(machine(), sort_keys=True),
+        studies=_studies(plan),
+        paper=plan.space.paper,
     )
+
+
+def _studies(plan: Plan) -> str:
+    columns = [study.columns for study in plan.studies]
+    return json.dumps(list(dict.fromkeys((c.graph, c.condition, c.method) for c in columns)))
 
 
 def budget(plan: Plan) -> str:
@@ -67,6 +75,32 @@ def plan_of(name: str, row: RunRow) -> Plan:
             f"Install clar-tune {_version(row)} to go on with it."
         ) from error
     return make_plan(space, options)
+
+
+class Environment(NamedTuple):
+    """What a driver ran on, and since when."""
+
+    since: datetime
+    versions: dict[str, str]
+    machine: dict[str, str | int]
+
+
+def environments(row: RunRow) -> list[Environment]:
+    """What the drivers of a run ran on, the first one first."""
+    first = Environment(row.started, json.loads(row.versions), json.loads(row.machine))
+    later = [
+        Environment(datetime.fromisoformat(since), versions, machine)
+        for since, versions, machine in json.loads(row.drivers)
+    ]
+    return [first, *later]
+
+
+def with_this_driver(row: RunRow) -> str:
+    """The later drivers of a run once one goes on here and now, as JSON."""
+    last, later = environments(row)[-1], json.loads(row.drivers)
+    if (last.versions, last.machine) != (versions(), machine()):
+        later.append((datetime.now(UTC).isoformat(), versions(), machine()))
+    return json.dumps(later)
 
 
 def check_numbers(name: str, row: RunRow) -> None:

@@ -116,6 +116,12 @@ class RunRow(StudyColumns):
     graph_hashes: Json
     versions: Json
     machine: Json
+    studies: Json = "[]"
+    """Graph, condition and method of every planned study."""
+    paper: str | None = None
+    """The table of the paper that the space reproduces, such as ``III``."""
+    drivers: Json = "[]"
+    """Versions and machine of later drivers, each with the time since when, where they differ."""
 
 
 TABLES: dict[str, type[StudyColumns]] = {

@@ -107,6 +107,7 @@ class Protocol:
     graphs: tuple[str, ...] = ()  # none named: all
     draw: Draw | None = None
     fixed: int = 0  # splits that come with the graph
+    verdict: bool = True  # whether differences over its splits can be tested
 
     def applies_to(self, graph_name: str) -> bool:
         """Whether the protocol is defined for a graph."""
@@ -128,6 +129,7 @@ PROTOCOLS = {
         "20 training and 30 validation nodes per class; the rest tests",
         ("cs", "physics"),
         draw=_coauthor,
+        verdict=False,  # 60 times more test than training nodes: no correction fits
     ),
     "geom-gcn": Protocol(
         "the ten split files",

@@ -36,7 +36,8 @@ def test_spaces_and_cluster_file_ship_inside_the_wheel(wheel):
     names = set(wheel.namelist())
     spaces = {f"clar_tune/search_spaces/{file.name}" for file in ROOT.glob("search_spaces/*.yaml")}
     assert spaces
-    assert spaces | {"clar_tune/cluster.yaml", "clar_tune/py.typed"} <= names
+    assert spaces <= names
+    assert {f"clar_tune/{file}" for file in ("cluster.yaml", "paper.yaml", "py.typed")} <= names
     shipped = wheel.read("clar_tune/cluster.yaml")
     assert shipped == (ROOT / "cluster.yaml").read_bytes()
 

@@ -5,9 +5,12 @@ from typing import Any
 
 import click
 
+from clar_tune.cli.compare import compare
 from clar_tune.cli.doctor import doctor
+from clar_tune.cli.export import export
 from clar_tune.cli.graphs import graphs
 from clar_tune.cli.query import query
+from clar_tune.cli.report import report
 from clar_tune.cli.repro import repro
 from clar_tune.cli.resume import extend, resume
 from clar_tune.cli.run import run
@@ -47,6 +50,9 @@ for command in (
     runs,
     show,
     best,
+    compare,
+    report,
+    export,
     query,
     repro,
     train,

@@ -79,7 +79,7 @@ def _print(plan: Plan, result: dict[str, Any]) -> None:
     from rich import box
     from rich.table import Table
 
-    from clar_tune.cli.tables import console
+    from clar_tune.cli.pages import console
 
     rules, finals = plan.studies[0].rules, plan.studies[0].finals
     click.echo(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
@@ -136,19 +135,17 @@ def work(
 
 def conclude(ended: Ended, *, as_json: bool) -> None:
     """Print what came out, say what is missing, and exit accordingly."""
-    from clar_tune.cli.tables import print_comparison, studies_in
+    from clar_tune.cli.pages import print_table
     from clar_tune.comparison import compare
+    from clar_tune.formats.as_json import FORMAT, data_of
+    from clar_tune.overview import read_run
 
-    cells = compare(studies_in(ended.store, ended.name))
+    comparison = compare([read_run(ended.store, ended.name)])
     if as_json:
-        result = {
-            "run": ended.name,
-            "state": ended.state,
-            "cells": [asdict(cell) for cell in cells],
-        }
-        click.echo(json.dumps(result, indent=2))
+        head = {"run": ended.name, "state": ended.state, "format": FORMAT}
+        click.echo(json.dumps({**head, "comparison": data_of(comparison)}, indent=2))
     else:
-        print_comparison(ended.name, cells)
+        print_table(comparison)
     for lack in ended.lacks:
         click.echo(f"clar-tune: {lack}", err=True)
     if ended.state in ("paused", "interrupted"):

@@ -12,6 +12,8 @@ import click
 from clar_tune.cli.options import store_option
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from clar_tune.repro import Difference
     from clar_tune.rows import RunRow
 
@@ -39,7 +41,7 @@ def repro(key: str, run: str | None, data: Path | None, as_json: bool, store: st
 
     stored, table, row = Store.open(store).find_key(key, run)
     differences = repeat_training(row, plan_of(stored.name, stored.row), data)
-    here = _environments(stored.row)
+    here = _environments(stored.row, row.started)
     if as_json:
         numbers = {d.name: {"stored": d.stored, "again": d.again} for d in differences}
         click.echo(json.dumps({"key": row.key, "run": stored.name, "numbers": numbers, **here}))
@@ -55,9 +57,10 @@ def repro(key: str, run: str | None, data: Path | None, as_json: bool, store: st
         sys.exit(1)
 
 
-def _environments(row: RunRow) -> dict[str, dict[str, str]]:
+def _environments(row: RunRow, when: datetime) -> dict[str, dict[str, str]]:
     """What numbers depend on, then and now."""
     from clar_tune.machine import machine, versions
+    from clar_tune.manifest import environments
 
     def relevant(versions: dict[str, str], machine: dict[str, str | int]) -> dict[str, str]:
         packages = ("python", "torch", "numpy", "scipy")
@@ -66,7 +69,9 @@ def _environments(row: RunRow) -> dict[str, dict[str, str]]:
             **{name: str(machine.get(name, "?")) for name in ("processor", "system", "gpus")},
         }
 
-    stored = relevant(json.loads(row.versions), json.loads(row.machine))
+    first, *later = environments(row)
+    then = next((found for found in reversed(later) if found.since <= when), first)
+    stored = relevant(then.versions, then.machine)
     return {"stored": stored, "here": relevant(versions(), machine())}
 
 

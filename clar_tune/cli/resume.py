@@ -116,7 +116,7 @@ def _go_on(
 
 
 def _reopened(store: Store, name: str, plan: Plan, terminal: TextIO) -> RunWriter:
-    from clar_tune.manifest import budget
+    from clar_tune.manifest import budget, with_this_driver
 
     writer = store.reopen(name)
     if writer.lost:
@@ -124,7 +124,13 @@ def _reopened(store: Store, name: str, plan: Plan, terminal: TextIO) -> RunWrite
             f"{writer.lost} rows were never flushed by the driver on another machine: their "
             "trainings are done again\n"
         )
-    writer.update(state="running", ended=None, options=plan.options.to_json(), budget=budget(plan))
+    writer.update(
+        state="running",
+        ended=None,
+        options=plan.options.to_json(),
+        budget=budget(plan),
+        drivers=with_this_driver(writer.row),
+    )
     return writer
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -63,12 +64,12 @@ def show(run: str, as_json: bool, store: str) -> None:
     Example:
       clar-tune show latest
     """  # noqa: D301
-    from clar_tune.cli.tables import studies_in
+    from clar_tune.overview import read_run
     from clar_tune.store import Store
 
     opened = Store.open(store)
     stored = opened.find(run)
-    studies = studies_in(opened, stored.name)
+    studies = read_run(opened, stored.name).studies
     if as_json:
         views = [_as_dict(study) for study in studies]
         head = {"run": stored.name, **_head(stored.row), "driven": opened.driven(stored)}
@@ -99,12 +100,12 @@ def best(graph: str, method: str, condition: str, run: str, store: str) -> None:
     """  # noqa: D301
     import yaml
 
-    from clar_tune.cli.tables import studies_in
+    from clar_tune.overview import read_run
     from clar_tune.store import Store
 
     opened = Store.open(store)
     stored = opened.find(run)
-    studies = [study for study in studies_in(opened, stored.name) if study.best]
+    studies = [study for study in read_run(opened, stored.name).studies if study.best]
     study = _best_search(
         [s for s in studies if (s.graph, s.method, s.condition) == (graph, method, condition)]
     )
@@ -167,12 +168,12 @@ def _print_head(row: RunRow) -> None:
     )
 
 
-def _print_studies(studies: list[StudyView]) -> None:
+def _print_studies(studies: Sequence[StudyView]) -> None:
     from rich import box
     from rich.markup import escape
     from rich.table import Table
 
-    from clar_tune.cli.tables import console
+    from clar_tune.cli.pages import console
 
     conditions = any(study.condition for study in studies)
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
@@ -197,7 +198,7 @@ def _print_studies(studies: list[StudyView]) -> None:
     console().print(table)
 
 
-def _print_troubles(studies: list[StudyView]) -> None:
+def _print_troubles(studies: Sequence[StudyView]) -> None:
     for study in studies:
         for trial in study.trials:
             for line in _troubles(trial):

@@ -98,6 +98,8 @@ class Space:
     conditions: tuple[Sweep, ...]
     settings: Mapping[str, Settings]
     """``tuned``, and ``paper`` where there is one."""
+    paper: str | None = None
+    """The table of the paper that its results stand beside, such as ``III``."""
 
     def parameters(self, settings: str, method: Method, condition: Condition) -> ParameterSet:
         """What a study may choose from; the values of its condition are fixed."""

@@ -9,6 +9,7 @@ from clar_tune.checks import one_of
 from clar_tune.errors import ClarTuneError, SpaceError
 from clar_tune.graph import PREPROCESSINGS
 from clar_tune.methods import Method
+from clar_tune.paper import TABLES
 from clar_tune.ranges import Choice
 from clar_tune.space.checks import check_space
 from clar_tune.space.entries import LEVELS, RULES, read_levels, with_rules
@@ -17,7 +18,7 @@ from clar_tune.space.model import Settings, Space, Sweep
 from clar_tune.splits import check_protocol
 
 NEEDED = ("graphs", "methods", "protocol", "settings")
-OPTIONAL = ("description", "preprocessing", "conditions", *RULES)
+OPTIONAL = ("description", "paper", "preprocessing", "conditions", *RULES)
 SETTINGS = ("tuned", "paper")
 
 T = TypeVar("T")
@@ -42,6 +43,7 @@ def parse_space(text: str, name: str, origin: str) -> Space:
         preprocessing=_preprocessing(items),
         conditions=_sweeps(items["conditions"], methods) if "conditions" in items else (),
         settings=_settings(items, methods),
+        paper=_paper(items),
     )
     check_space(space, items)
     return space
@@ -92,6 +94,12 @@ def _preprocessing(items: Mapping[str, Item]) -> str:
     if "preprocessing" not in items:
         return PREPROCESSINGS[0]
     return items["preprocessing"].check(lambda v: one_of("preprocessing", v, PREPROCESSINGS))
+
+
+def _paper(items: Mapping[str, Item]) -> str | None:
+    if "paper" not in items:
+        return None
+    return items["paper"].check(lambda v: one_of("table of the paper", v, TABLES))
 
 
 def _sweeps(item: Item, methods: tuple[Method, ...]) -> tuple[Sweep, ...]:

@@ -1,0 +1,58 @@
+"""Methods over all rows: wins, ranks, budgets."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from clar_tune.comparison.records import Contrast, Score, Standing
+from clar_tune.comparison.scores import total
+from clar_tune.statistics import average_ranks
+
+TIE = 0.00005
+"""Gains smaller than this print as 0.00 points."""
+
+
+def standings_of(
+    methods: Sequence[str], scores: Sequence[Score], contrasts: Sequence[Contrast], sign: float
+) -> list[Standing]:
+    """One standing per method, in their order."""
+    ranks = _ranks(methods, scores, sign)
+    return [
+        _standing(
+            method,
+            [score for score in scores if score.method == method],
+            [c for c in contrasts if c.method == method and not c.rival],
+            ranks.get(method),
+        )
+        for method in methods
+    ]
+
+
+def _standing(
+    method: str, scores: Sequence[Score], contrasts: Sequence[Contrast], rank: float | None
+) -> Standing:
+    gains = [contrast.gain for contrast in contrasts]
+    return Standing(
+        method=method,
+        rows=len(scores),
+        bests=sum(score.best for score in scores),
+        wins=sum(gain >= TIE for gain in gains),
+        ties=sum(abs(gain) < TIE for gain in gains),
+        losses=sum(gain <= -TIE for gain in gains),
+        better=sum(contrast.verdict == "better" for contrast in contrasts),
+        worse=sum(contrast.verdict == "worse" for contrast in contrasts),
+        rank=rank,
+        budget=total(score.budget for score in scores),
+    )
+
+
+def _ranks(methods: Sequence[str], scores: Sequence[Score], sign: float) -> dict[str, float]:
+    """Average ranks over the rows that every method has."""
+    rows: dict[tuple[str, str], dict[str, float]] = {}
+    for score in scores:
+        rows.setdefault((score.graph, score.condition), {})[score.method] = sign * score.mean
+    whole = [row for row in rows.values() if len(row) == len(methods)]
+    if not whole or len(methods) < 2:
+        return {}
+    table = np.array([[row[method] for method in methods] for row in whole])
+    return dict(zip(methods, average_ranks(table).tolist(), strict=True))

@@ -1,0 +1,32 @@
+"""Every figure of a report: Vega-Lite for the page; SVG, PNG and CSV for files."""
+
+from collections.abc import Sequence
+
+from clar_tune.comparison.records import Comparison
+from clar_tune.figures.against_paper import paper_figure
+from clar_tune.figures.budget import budget_figure
+from clar_tune.figures.expected import expected_figures
+from clar_tune.figures.files import write_figures
+from clar_tune.figures.gains import gain_figures
+from clar_tune.figures.penalty import penalty_figure
+from clar_tune.figures.ranks import rank_figure
+from clar_tune.figures.records import Figure
+from clar_tune.figures.script import vega_script
+from clar_tune.figures.study import of_study
+from clar_tune.figures.theme import DARK, LIGHT
+from clar_tune.overview import RunView
+
+__all__ = ["DARK", "LIGHT", "Figure", "of_comparison", "of_study", "vega_script", "write_figures"]
+
+
+def of_comparison(comparison: Comparison, runs: Sequence[RunView]) -> list[Figure]:
+    """The figures over all studies; those without data are left out."""
+    found = [
+        *gain_figures(comparison),
+        rank_figure(comparison),
+        paper_figure(comparison),
+        *expected_figures(runs),
+        penalty_figure(comparison, runs),
+        budget_figure(runs),
+    ]
+    return [figure for figure in found if figure is not None]

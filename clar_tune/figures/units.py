@@ -1,0 +1,51 @@
+"""How scores of a metric are written: percent and points, or as they are."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from clar_tune.winners import LOWER_IS_BETTER
+
+_NAMES = {"accuracy": "accuracy", "roc_auc": "ROC AUC", "mse": "MSE"}
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """What natural scores are multiplied by to be read, and what they are then called."""
+
+    name: str
+    percent: bool
+    lower_is_better: bool
+
+    @property
+    def factor(self) -> int:
+        """What a natural score is multiplied by."""
+        return 100 if self.percent else 1
+
+    @property
+    def digits(self) -> str:
+        """How Vega formats a score."""
+        return ".2f" if self.percent else ".4~g"
+
+    def title(self, what: str) -> str:
+        """The title of an axis of scores: ``Validation accuracy (%)``."""
+        return f"{what} {self.name}{' (%)' if self.percent else ''}"
+
+    def gain_title(self, what: str) -> str:
+        """The title of an axis of differences: ``Gain (points)``."""
+        return f"{what} ({'points' if self.percent else f'lower {self.name}'})"
+
+    def score(self, value: float) -> str:
+        """A score in prose: ``71.30 %``."""
+        return f"{100 * value:.2f} %" if self.percent else f"{value:.4g}"
+
+    def gain(self, value: float) -> str:
+        """A difference in prose: ``+1.25 points``."""
+        return f"{100 * value:+.2f} points" if self.percent else f"{value:+.3g}"
+
+
+def unit_of(metrics: Iterable[str]) -> Unit:
+    """The unit of scores that share an axis; errors such as mse are never percent."""
+    found = set(metrics)
+    lower = bool(found & LOWER_IS_BETTER)
+    name = _NAMES.get(next(iter(found)), "score") if len(found) == 1 else "score"
+    return Unit(name, percent=not lower, lower_is_better=lower)

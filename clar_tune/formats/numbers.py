@@ -1,0 +1,42 @@
+"""Numbers as people read them: scores in percent, gains in points, p-values."""
+
+from clar_tune.winners import LOWER_IS_BETTER
+
+
+def in_percent(metric: str) -> bool:
+    """Whether a metric is a fraction that is printed in percent; an error is printed as it is."""
+    return metric not in LOWER_IS_BETTER
+
+
+def score(value: float, metric: str) -> str:
+    """``72.34`` for an accuracy of 0.7234, ``0.02345`` for such an error."""
+    return f"{100 * value:.2f}" if in_percent(metric) else f"{value:#.4g}"
+
+
+def gain(value: float, metric: str) -> str:
+    """The same with its sign; what rounds to nothing is ``+0.00``."""
+    return f"{100 * value:+z.2f}" if in_percent(metric) else f"{value:+z#.3g}"
+
+
+def size(value: float, metric: str) -> str:
+    """Half of an interval, or a detectable gain: never negative."""
+    return f"{100 * value:.2f}" if in_percent(metric) else f"{value:#.3g}"
+
+
+def p_value(value: float | None) -> str:
+    """``0.031``, ``<0.001``, or nothing."""
+    if value is None:
+        return ""
+    return "<0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def share(value: float | None) -> str:
+    """``90 %``, ``<1 %``, or nothing."""
+    if value is None:
+        return ""
+    return "<1 %" if 0 < value < 0.01 else f"{100 * value:.0f} %"
+
+
+def count(value: float) -> str:
+    """``12,345``."""
+    return f"{value:,.0f}"

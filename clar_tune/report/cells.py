@@ -1,0 +1,100 @@
+"""Tables as the page shows them: every cell is text, and what it is sorted by."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from clar_tune.formats.texts import LONGEST_NAME, name
+from clar_tune.report import words
+
+Sorted = float | str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column; ``help`` says what it holds where its name does not."""
+
+    name: str
+    numeric: bool = False
+    help: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One cell."""
+
+    text: str
+    order: Sorted = None
+    """What it is sorted by; nothing sorts last."""
+    mark: str = ""
+    """How it looks: a name that the style sheet knows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line; the filter shows and hides it by its graph and method."""
+
+    cells: tuple[Cell, ...]
+    graph: str = ""
+    method: str = ""
+    key: str = ""
+    """Names the line, where something refers to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table with a caption; the first ``heads`` cells of a line name it."""
+
+    ident: str
+    caption: str
+    columns: tuple[Column, ...]
+    lines: tuple[Line, ...]
+    heads: int = 1
+
+
+def table(
+    ident: str,
+    caption: str,
+    columns: Sequence[Column],
+    lines: Iterable[Line],
+    *,
+    heads: int = 1,
+    optional: Iterable[str] = ("condition",),
+) -> Table:
+    """A table without the optional columns in which every cell is empty."""
+    found = list(lines)
+    empty = {
+        index
+        for index, column in enumerate(columns)
+        if column.name in optional and all(not line.cells[index].text for line in found)
+    }
+    kept = [index for index in range(len(columns)) if index not in empty]
+    return Table(
+        ident=ident,
+        caption=caption,
+        columns=tuple(columns[index] for index in kept),
+        lines=tuple(
+            Line(tuple(line.cells[i] for i in kept), line.graph, line.method, line.key)
+            for line in found
+        ),
+        heads=sum(index < heads for index in kept),
+    )
+
+
+def text(value: str, mark: str = "") -> Cell:
+    """A cell that is sorted by its text; a very long name is shortened."""
+    return Cell(name(value), value[:LONGEST_NAME] or None, mark)
+
+
+def numeric(shown: str, value: float | None, mark: str = "") -> Cell:
+    """A cell that is sorted by a number."""
+    return Cell(shown, value, mark)
+
+
+def whole(value: int) -> Cell:
+    """A count."""
+    return Cell(f"{value:,}", value)
+
+
+def span(seconds: float) -> Cell:
+    """A span of time."""
+    return Cell(words.span(seconds), seconds)

@@ -1,0 +1,87 @@
+"""All that the templates of the page show, as one dictionary."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from clar_tune.comparison import Comparison
+from clar_tune.figures import Figure
+from clar_tune.formats.texts import name, sentence
+from clar_tune.overview import RunView
+from clar_tune.report.failures import failures_of
+from clar_tune.report.manifests import head_of, manifest_of
+from clar_tune.report.matrix import matrix_of
+from clar_tune.report.penalties import penalties_table
+from clar_tune.report.progress import Pulse, planned, progress_of
+from clar_tune.report.score_tables import (
+    pairs_table,
+    rivals_table,
+    scores_table,
+    standings_table,
+)
+from clar_tune.report.study_tables import key_of, studies_in, studies_table, title_of
+from clar_tune.report.verdicts import tallies_of
+
+
+def context_of(
+    runs: Sequence[RunView],
+    comparison: Comparison,
+    drawn: Sequence[Figure],
+    versions: Mapping[str, str],
+    pulses: Mapping[str, Pulse],
+    *,
+    live: bool,
+) -> dict[str, Any]:
+    """What the templates show; ``versions`` are those of the studies' data, by key."""
+    unfinished = live or any(run.row.state != "finished" for run in runs)
+    places = [place for run in runs for place in planned(run)]
+    return {
+        "live": live,
+        "head": head_of(runs),
+        "counts": _counts(runs),
+        "progress": [progress_of(r, pulses.get(r.name)) for r in runs] if unfinished else [],
+        "conclusions": list(map(sentence, comparison.conclusions)),
+        "tallies": tallies_of(comparison),
+        "captions": list(map(sentence, comparison.caption)),
+        "matrix": matrix_of(comparison),
+        "scores": scores_table(comparison),
+        "rivals": rivals_table(comparison),
+        "standings": standings_table(comparison),
+        "pairs_table": pairs_table(comparison),
+        "across": comparison.across,
+        "figures": drawn,
+        "study_list": studies_table(runs),
+        "choices": _choices(runs),
+        "study_versions": versions,
+        "penalties": penalties_table(runs),
+        "failures": failures_of(runs),
+        "manifests": [manifest_of(run) for run in runs],
+        "graphs": _filter(graph for graph, _, _ in places),
+        "methods": _filter(method for _, _, method in places),
+    }
+
+
+def _counts(runs: Sequence[RunView]) -> list[tuple[str, str]]:
+    """The size of it all, in a few numbers."""
+    studies = [study for _, study in studies_in(runs)]
+    return [
+        ("graphs", f"{len({study.graph for study in studies}):,}"),
+        ("methods", f"{len({study.method for study in studies}):,}"),
+        ("studies", f"{len(studies):,}"),
+        ("trials", f"{sum(len(study.trials) for study in studies):,}"),
+        ("repeats", f"{sum(study.repeats for study in studies):,}"),
+        ("finals", f"{sum(len(study.finals) for study in studies):,}"),
+    ]
+
+
+def _choices(runs: Sequence[RunView]) -> dict[str, list[tuple[str, str]]]:
+    """Keys and titles of studies, by graph."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for run, study in studies_in(runs):
+        title = title_of(study) + (f" ({name(run.name)})" if len(runs) > 1 else "")
+        found.setdefault(name(study.graph), []).append((key_of(run, study), title))
+    return found
+
+
+def _filter(values: Iterable[str]) -> list[tuple[str, str]]:
+    """Each value once, with what is shown for it."""
+    return [(value, name(value)) for value in dict.fromkeys(values)]

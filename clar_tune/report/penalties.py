@@ -1,0 +1,70 @@
+"""What each regularizer really did in the finals of its winner."""
+
+import json
+from collections.abc import Iterator, Sequence
+from statistics import fmean
+from typing import Any
+
+from clar_tune.comparison.scores import WEIGHTS
+from clar_tune.formats import numbers
+from clar_tune.overview import RunView, StudyView
+from clar_tune.report import words
+from clar_tune.report.cells import Cell, Column, Line, Table, numeric, table, text
+from clar_tune.report.study_tables import studies_in
+
+_COLUMNS = (
+    *(Column("graph"), Column("condition"), Column("method"), Column("search", True)),
+    Column("weights", False, "What validation chose"),
+    Column("term", False, "Part of the penalty"),
+    Column("value", True, "Mean before clamp and weight, in the selected epoch"),
+    Column("active", True, "Share of epochs in which the term had a gradient"),
+    Column("facts", False, "What else the regularizer tells of itself"),
+)
+
+
+def penalties_table(runs: Sequence[RunView]) -> Table:
+    """One line per term of a penalty, averaged over finals."""
+    lines = [line for _, study in studies_in(runs) for line in _lines(study)]
+    return table(
+        "terms",
+        "Means over finals. A term that is never active left the training as it was.",
+        _COLUMNS,
+        lines,
+        heads=3,
+        optional=("condition", "search", "facts"),
+    )
+
+
+def _lines(study: StudyView) -> Iterator[Line]:
+    if "+" not in study.method or not study.finals or study.best is None:
+        return
+    params = json.loads(study.best.params)
+    weights = ", ".join(f"{key} {words.setting(params[key])}" for key in WEIGHTS if key in params)
+    terms = [json.loads(final["terms"]) for final in study.finals]
+    facts = [json.loads(final["facts"]) for final in study.finals]
+    head = (
+        *(text(study.graph), text(study.condition), text(study.method)),
+        numeric(str(study.search) if study.search else "", study.search),
+        text(weights),
+    )
+    told = text(", ".join(f"{key} {value:.3g}" for key, value in _means(facts).items()))
+    names = dict.fromkeys(term for found in terms for term in found)
+    for cells in [_term(terms, term) for term in names] or [_no_term()]:
+        yield Line((*head, *cells, told), study.graph, study.method)
+
+
+def _term(terms: Sequence[dict[str, Any]], term: str) -> list[Cell]:
+    found = _means([each[term] for each in terms if term in each])
+    value, active = found.get("value"), found.get("active")
+    shown = "" if value is None else f"{value:.3g}"
+    return [text(term), numeric(shown, value), numeric(numbers.share(active), active, "meter")]
+
+
+def _no_term() -> list[Cell]:
+    return [Cell("none in the loss", None, "quiet"), Cell(""), Cell("")]
+
+
+def _means(found: Sequence[dict[str, float]]) -> dict[str, float]:
+    """The mean of every entry over the dictionaries that have it."""
+    names = dict.fromkeys(key for each in found for key in each)
+    return {key: fmean(each[key] for each in found if key in each) for key in names}

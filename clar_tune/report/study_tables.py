@@ -1,0 +1,75 @@
+"""The studies of a report: which there are, how far each came, and what won."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+
+from clar_tune.formats.texts import name, place
+from clar_tune.overview import RunView, StudyView
+from clar_tune.report import words
+from clar_tune.report.cells import Column, Line, Table, numeric, span, table, text, whole
+
+Found = tuple[RunView, StudyView]
+
+_COLUMNS = (
+    *(Column("run"), Column("graph"), Column("condition"), Column("method")),
+    Column("search", True, "Number of the search, where searches were repeated"),
+    Column("trials", True, "Configurations that ended, of those asked for"),
+    *(Column("complete", True), Column("pruned", True), Column("failed", True)),
+    Column("repeats", True, "Trainings of the search"),
+    Column("validation", True, "Mean validation score of the winner"),
+    Column("finals", True, "Trainings of the winner, of those asked for"),
+    Column("time", True),
+    Column("winning parameters"),
+)
+
+
+def studies_in(runs: Sequence[RunView]) -> list[Found]:
+    """All studies with their runs, in the order in which they began."""
+    return [(run, study) for run in runs for study in run.studies]
+
+
+def key_of(run: RunView, study: StudyView) -> str:
+    """Names a study in the page, however many others there are."""
+    place = run.name, study.graph, study.method, study.condition, study.search
+    return hashlib.sha256(json.dumps(place).encode()).hexdigest()[:12]
+
+
+def title_of(study: StudyView) -> str:
+    """A study as people call it."""
+    number = f", search {study.search}" if study.search else ""
+    return f"{name(study.method)} on {place(study.graph, study.condition)}{number}"
+
+
+def studies_table(runs: Sequence[RunView]) -> Table:
+    """One line per study."""
+    lines = [_line(run, study, several=len(runs) > 1) for run, study in studies_in(runs)]
+    return table(
+        "study-list",
+        "All studies. Validation scores chose the winner; only its finals were tested.",
+        _COLUMNS,
+        lines,
+        heads=4,
+        optional=("run", "condition", "search"),
+    )
+
+
+def _line(run: RunView, study: StudyView, *, several: bool) -> Line:
+    ended = len(study.trials) - study.count("running")
+    best = study.best
+    value = best.val_score if best else None
+    params = json.loads(best.params) if best else {}
+    used_up = " used up" if study.used_up else ""
+    cells = (
+        text(run.name if several else ""),
+        *(text(study.graph), text(study.condition), text(study.method)),
+        numeric(str(study.search) if study.search else "", study.search),
+        numeric(f"{ended}/{study.asked}{used_up}", ended),
+        *(whole(study.count(state)) for state in ("complete", "pruned", "failed")),
+        whole(study.repeats),
+        numeric(words.score(value, study.metric), value),
+        numeric(f"{len(study.finals)}/{study.finals_asked}", len(study.finals)),
+        span(study.seconds),
+        text(", ".join(f"{key} {words.setting(params[key])}" for key in sorted(params)), "params"),
+    )
+    return Line(cells, study.graph, study.method, key_of(run, study))

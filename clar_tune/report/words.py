@@ -1,0 +1,55 @@
+"""Gains, spans and moments as the page shows them; other numbers as every format does."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from clar_tune.formats import numbers
+
+MINUS = "\N{MINUS SIGN}"
+
+
+def gain(value: float, metric: str) -> str:
+    """A difference of scores with its sign."""
+    return numbers.gain(value, metric).replace("-", MINUS)
+
+
+def score(value: float | None, metric: str) -> str:
+    """A score, or nothing."""
+    return "" if value is None else numbers.score(value, metric)
+
+
+def size(value: float | None, metric: str) -> str:
+    """Half of an interval, or nothing."""
+    return "" if value is None else numbers.size(value, metric)
+
+
+def span(seconds: float) -> str:
+    """``8 s``, ``2 min 05 s``, ``3 h 20 min``, ``2 d 4 h``."""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    minutes, rest = divmod(whole, 60)
+    if minutes < 60:
+        return f"{minutes} min {rest:02d} s"
+    hours, rest = divmod(minutes, 60)
+    return f"{hours} h {rest:02d} min" if hours < 48 else f"{hours // 24} d {hours % 24} h"
+
+
+def moment(when: datetime) -> str:
+    """A day and a minute in UTC."""
+    known = when if when.tzinfo else when.replace(tzinfo=UTC)
+    return f"{known.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+
+
+def counted(count: int, noun: str, nouns: str = "") -> str:
+    """``1 study``, ``2 studies``."""
+    return f"{count:,} {noun if count == 1 else nouns or f'{noun}s'}"
+
+
+def setting(value: Any) -> str:
+    """A parameter as one writes it in a space."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
