@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -114,7 +115,6 @@ def _check_target(out: Path) -> None:
 
 
 def _write(store: Store, runs: Sequence[str], out: Path, figures: Path | None) -> None:
-    from clar_tune.figures import write_figures
     from clar_tune.report import build_page
 
     views = _views(store, _names(store, runs))
@@ -123,8 +123,7 @@ def _write(store: Store, runs: Sequence[str], out: Path, figures: Path | None) -
     _replace(out, build_page(views))
     click.echo(str(out))
     if figures is not None:
-        written = write_figures(_figures(views), figures)
-        click.echo(f"clar-tune: {len(written)} files in {figures}", err=True)
+        _write_figures(list(_figures(views)), figures)
         click.echo(str(figures))
 
 
@@ -149,6 +148,17 @@ def _figures(views: Sequence[RunView]) -> Iterator[Figure]:
     for view in views:
         for study in view.studies:
             yield from of_study(study, importances(study))
+
+
+def _write_figures(drawn: list[Figure], folder: Path) -> None:
+    """Some hundred figures take a while: a terminal sees how far they are."""
+    from clar_tune.figures import write_figures
+
+    if not sys.stderr.isatty():
+        write_figures(drawn, folder)
+        return
+    with click.progressbar(drawn, label="figures written", file=sys.stderr) as bar:
+        write_figures(bar, folder)
 
 
 def _replace(out: Path, text: str) -> None:

@@ -6,10 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from clar_tune.figures.records import short
-from clar_tune.figures.trials import Trials
+from clar_tune.figures.trials import PLACES, Trials, from_range
 
-PLACES = 12
-"""A parameter with more numbers than this has a range instead of places."""
 WIDE = 20
 """A range whose ends have this ratio is logarithmic."""
 LOWEST = -0.1
@@ -79,7 +77,7 @@ def _parameter_axis(name: str, column: str, cells: Sequence[float | str | None])
     numbers = sorted(cell for cell in found if not isinstance(cell, str))
     texts = sorted(cell for cell in found if isinstance(cell, str))
     title, missing = short(name, 40), None in cells
-    if texts or len(numbers) <= PLACES:
+    if texts or not from_range(numbers):
         return Axis(title, column, values=(*numbers, *texts), missing=missing)
     low, high = numbers[0], numbers[-1]
     log = low > 0 and high / low >= WIDE

@@ -7,7 +7,7 @@ import altair as alt
 
 from clar_tune.figures.charts import ROWS, spec_of
 from clar_tune.figures.records import Figure, short
-from clar_tune.figures.scales import legend
+from clar_tune.figures.scales import ONE_LINE, legend
 from clar_tune.figures.theme import BLUE, ORANGE
 from clar_tune.overview import RunView, StudyView
 
@@ -56,7 +56,12 @@ def _clock(rows: Sequence[Mapping[str, Any]]) -> tuple[float, str]:
 def _spec(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     size, unit = _clock(rows)
     methods = list(dict.fromkeys(row["method"] for row in rows))
-    y = alt.Y("method:N", sort=methods, title=None, axis=alt.Axis(ticks=False, domain=False))
+    y = alt.Y(
+        "method:N",
+        sort=methods,
+        title=None,
+        axis=alt.Axis(ticks=False, domain=False, labelExpr=ONE_LINE),
+    )
     parts = alt.Scale(domain=["search", "finals"], range=[BLUE, ORANGE])
     bars = (
         alt.Chart()

@@ -63,7 +63,7 @@ def heading_axis() -> alt.Y:
     """The axis of lines under headings, which are bold."""
     heading = "+slice(datum.value, 0, 5) % 2 == 0"
     axis = alt.Axis(
-        labelExpr="slice(datum.value, 5)",
+        labelExpr="truncate(slice(datum.value, 5), 60)",
         labelFontWeight={"condition": {"test": heading, "value": "bold"}, "value": "normal"},
         labelFontSize={"condition": {"test": heading, "value": 12}, "value": 11},
         domain=False,

@@ -1,7 +1,6 @@
 """The expected best validation score against the number of trials."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from math import comb
 from typing import Any
 
 import altair as alt
@@ -29,9 +28,12 @@ def expected_best(scores: Sequence[float], trials: int) -> float:
     sorted scores it is the expected maximum of Dodge et al. (2019), without their
     replacement, which would count one trial several times.
     """
-    total = comb(len(scores), trials)
-    ways = ((score, comb(place, trials - 1)) for place, score in enumerate(scores))
-    return sum(score * (count / total) for score, count in ways if count)
+    # The last score wins in n / N of the subsets, each one before it in (i - n) / (i - 1) as many.
+    share, expected = trials / len(scores), 0.0
+    for place in range(len(scores), trials - 1, -1):
+        expected += share * scores[place - 1]
+        share *= (place - trials) / max(1, place - 1)
+    return expected
 
 
 def preferred_last(trials: Iterable[TrialRow], metric: str) -> list[float]:

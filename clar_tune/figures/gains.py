@@ -10,6 +10,7 @@ from clar_tune.figures.charts import (
     LINE,
     ONCE,
     ROWS,
+    Layers,
     headed,
     heading_axis,
     headings,
@@ -112,6 +113,12 @@ def _spec(rows: Sequence[dict[str, Any]], unit: Unit, title: str) -> dict[str, A
         line.mark_point(size=70, **point).encode(x=x, tooltip=tooltip, **looks),
         data=ROWS,
     )
+    return spec_of(headed(_in_unit(chart, unit)), alt.Step(LINE))
+
+
+def _in_unit(chart: Layers, unit: Unit) -> Layers:
+    """Add every number as it is shown, and as text."""
+    signed = f"+{unit.digits}"
     shown = scaled(
         unit.factor,
         shown_gain="gain",
@@ -120,7 +127,6 @@ def _spec(rows: Sequence[dict[str, Any]], unit: Unit, title: str) -> dict[str, A
         shown_detectable="detectable",
         shown_paper="paper_gain",
     )
-    signed = f"+{unit.digits}"
     texts = worded(
         shown_low=signed,
         shown_high=signed,
@@ -128,8 +134,7 @@ def _spec(rows: Sequence[dict[str, Any]], unit: Unit, title: str) -> dict[str, A
         shown_paper=signed,
         p_holm=".3~g",
     )
-    chart = chart.transform_calculate(**shown).transform_calculate(**texts)
-    return spec_of(headed(chart), alt.Step(LINE))
+    return chart.transform_calculate(**shown).transform_calculate(**texts)
 
 
 def _looks(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -180,8 +185,9 @@ def _text(contrasts: Sequence[Contrast], unit: Unit, *, rival: bool) -> str:
     against = "another regularizer" if rival else "its plain backbone"
     return (
         f"Paired gain of each method over {against} on the same finals, with its 95 % interval; "
-        f"right of the dashed line is better. {len(contrasts)} comparisons: {counts} (p corrected "
-        f"by Holm). Largest: {_named(most, unit)}. Smallest: {_named(least, unit)}."
+        f"right of the dashed line is better. {len(contrasts)} comparisons: {counts} (p "
+        f"corrected by Holm, intervals not). Largest: {_named(most, unit)}. "
+        f"Smallest: {_named(least, unit)}."
         + (f" Diamonds: the gains that the paper prints ({printed})." if printed else "")
     )
 

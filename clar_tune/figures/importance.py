@@ -8,6 +8,7 @@ import altair as alt
 
 from clar_tune.figures.charts import ROWS, spec_of
 from clar_tune.figures.records import Rows, short
+from clar_tune.figures.scales import ONE_LINE
 from clar_tune.figures.theme import BLUE
 from clar_tune.figures.trials import Trials
 
@@ -40,7 +41,12 @@ def no_importance(trials: Trials) -> str:
 @cache
 def importance_spec() -> dict[str, Any]:
     """Bars with their shares."""
-    y = alt.Y("parameter:N", sort=None, title=None, axis=alt.Axis(ticks=False, domain=False))
+    y = alt.Y(
+        "parameter:N",
+        sort=None,
+        title=None,
+        axis=alt.Axis(ticks=False, domain=False, labelExpr=ONE_LINE),
+    )
     x = alt.X("percent:Q", title="Importance (%)", scale=alt.Scale(domainMin=0))
     tooltip = [
         alt.Tooltip("parameter:N", title="Parameter"),

@@ -10,7 +10,6 @@ import altair as alt
 from clar_tune.figures.axes import LOWEST, Axis, axes_of, height_of
 from clar_tune.figures.charts import ONCE, ROWS, scaled, spec_of, winner_param, worded
 from clar_tune.figures.records import Spec, short
-from clar_tune.figures.theme import GREY
 from clar_tune.figures.trials import Trials
 from clar_tune.figures.units import Unit
 
@@ -128,12 +127,12 @@ def _lines(unit: Unit, x: alt.X, y: alt.Y) -> list[alt.Chart]:
         name="hover", fields=["trial"], on="pointerover", clear="pointerout", empty=False
     )
     scale = alt.Scale(zero=False, reverse=unit.lower_is_better)
-    shades = alt.Color("score:Q", legend=None, scale=scale)
-    colour = alt.when("isValid(datum.score)").then(shades).otherwise(alt.value(GREY))
-    line = alt.Chart().mark_line().encode(x=x, y=y, detail="trial:N", color=colour)
+    colour = alt.Color("score:Q", legend=None, scale=scale)
+    line = alt.Chart().mark_line(invalid="show").encode(x=x, y=y, detail="trial:N", color=colour)
     return [
         line.encode(
-            opacity=alt.when(hover).then(alt.value(1)).otherwise(alt.value(0.65)),
+            # Not opacity: a layer of its own for each line makes PNG files slow.
+            strokeOpacity=alt.when(hover).then(alt.value(1)).otherwise(alt.value(0.65)),
             strokeWidth=alt.when(hover).then(alt.value(3.5)).otherwise(alt.value(1.3)),
         )
         .add_params(hover)

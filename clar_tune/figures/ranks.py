@@ -43,6 +43,7 @@ def _rows(ranks: dict[str, float], cliques: Sequence[Sequence[str]]) -> tuple[di
         rows.append(
             {
                 "method": method,
+                "label": short(method, 40),
                 "rank": ranks[method],
                 "bars": " ".join(bars),
                 "side": "left" if place < left else "right",
@@ -92,7 +93,7 @@ def _spec(rows: Sequence[dict[str, Any]], bars: int) -> dict[str, Any]:
         layers.append(_bars(alt.X("first:Q", scale=rank, axis=axis), y))
     chart = alt.layer(*layers, data=ROWS).transform_calculate(
         depth=f"{top} + {STEP} * (datum.level + 0.5)",
-        named="datum.method + '  ' + format(datum.rank, '.2f')",
+        named="datum.label + '  ' + format(datum.rank, '.2f')",
     )
     return spec_of(chart, height)
 

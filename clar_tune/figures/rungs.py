@@ -57,7 +57,7 @@ def _spec(unit: Unit, states: tuple[str, ...], rungs: tuple[int, ...]) -> dict[s
         alt.Tooltip("score:Q", title="Mean so far", format=unit.digits),
     ]
     chart = alt.layer(
-        base.mark_line().encode(detail="trial:N", opacity=strong, strokeWidth=thick),
+        base.mark_line().encode(detail="trial:N", strokeOpacity=strong, strokeWidth=thick),
         base.mark_point(filled=True, size=36)
         .encode(shape=looks["shape"], tooltip=tooltip)
         .add_params(hover)

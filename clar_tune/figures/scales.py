@@ -7,6 +7,8 @@ import altair as alt
 
 from clar_tune.figures.theme import BLUE, DASHES, GREY, ORANGE, REGULARIZERS, SHAPES
 
+ONE_LINE = r"replace(truncate(datum.label, 60), regexp('\\s+', 'g'), ' ')"
+"""How axes and legends show names, which may be long or hold line breaks."""
 DASHED = "dashes of "
 STATES = ("complete", "pruned", "failed", "running")
 
@@ -23,6 +25,7 @@ def legend(values: Sequence[str], title: str | None = None, **look: Any) -> alt.
         titleOrient="left" if title else alt.Undefined,
         values=list(values),
         columns=alt.ExprRef(f"max(1, floor(({page} - {first}) / {entry}))"),
+        labelExpr=ONE_LINE,
         symbolOpacity=1,
         **look,
     )

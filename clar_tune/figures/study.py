@@ -1,6 +1,6 @@
 """The figures of one study."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from clar_tune.figures.history import history_spec, history_text
 from clar_tune.figures.importance import (
@@ -10,55 +10,60 @@ from clar_tune.figures.importance import (
     no_importance,
 )
 from clar_tune.figures.parallel import parallel_spec, parallel_text
-from clar_tune.figures.records import Figure, file_stem, place_name, short
+from clar_tune.figures.records import Figure, Rows, Spec, file_stem, place_name, short
 from clar_tune.figures.rungs import rungs_spec, rungs_text
-from clar_tune.figures.trials import trials_of
+from clar_tune.figures.trials import Trials, trials_of
 from clar_tune.figures.weights import weights_spec, weights_text
 from clar_tune.overview import StudyView
 
-FROM_TRIALS = (
-    ("history", "Search history", history_spec, history_text),
-    ("rungs", "From rung to rung", rungs_spec, rungs_text),
-    ("parallel", "Configurations", parallel_spec, parallel_text),
-    ("map", "Scores over alpha and beta", weights_spec, weights_text),
-)
-"""Figures over the same rows, one per trial."""
+TITLES = {
+    "history": "Search history",
+    "rungs": "From rung to rung",
+    "importance": "Importance of parameters",
+    "parallel": "Configurations",
+    "map": "Scores over alpha and beta",
+}
 
 
 def of_study(study: StudyView, importances: Mapping[str, float]) -> list[Figure]:
-    """The figures of a search; those without data are left out, all if nothing was searched."""
-    trials = trials_of(study)
+    """The figures of a search; those without data are left out, all if nothing was searched.
+
+    All but the importances share the same rows, one per trial.
+    """
     name = f"{short(study.method)} on {place_name(study.graph, study.condition)}"
     name += f", search {study.search + 1}" if study.search else ""
-    parts = study.graph, study.method, study.condition
-    again = (f"search={study.search + 1}",) if study.search else ()
-    figures = []
-    for kind, title, spec_of, text_of in FROM_TRIALS:
-        spec = spec_of(trials)
-        if spec is not None:
-            text = text_of(trials)
-            if kind == "history" and not importances:
-                text += " " + no_importance(trials)
-            figures.append(
-                Figure(
-                    name=file_stem(*parts, *again, kind),
-                    kind=kind,
-                    title=f"{title}: {name}",
-                    text=text,
-                    rows=trials.rows,
-                    spec=spec,
-                )
-            )
-    if importances and figures:
-        rows = importance_rows(importances)
-        figures.append(
-            Figure(
-                name=file_stem(*parts, *again, "importance"),
-                kind="importance",
-                title=f"Importance of parameters: {name}",
-                text=importance_text(rows),
-                rows=rows,
-                spec=importance_spec(),
-            )
+    again = f"search={study.search + 1}" if study.search else ""
+    return [
+        Figure(
+            name=file_stem(study.graph, study.method, study.condition, again, kind),
+            kind=kind,
+            title=f"{TITLES[kind]}: {name}",
+            text=text,
+            rows=rows,
+            spec=spec,
         )
-    return figures
+        for kind, text, rows, spec in _parts(trials_of(study), importances)
+    ]
+
+
+def _parts(
+    trials: Trials, importances: Mapping[str, float]
+) -> Iterator[tuple[str, str, Rows, Spec]]:
+    """Kind, text, rows and spec of each figure."""
+    history = history_spec(trials)
+    if history is None:
+        return
+    text = history_text(trials) + ("" if importances else f" {no_importance(trials)}")
+    yield "history", text, trials.rows, history
+    rungs = rungs_spec(trials)
+    if rungs is not None:
+        yield "rungs", rungs_text(trials), trials.rows, rungs
+    if importances:
+        rows = importance_rows(importances)
+        yield "importance", importance_text(rows), rows, importance_spec()
+    parallel = parallel_spec(trials)
+    if parallel is not None:
+        yield "parallel", parallel_text(trials), trials.rows, parallel
+    weights = weights_spec(trials)
+    if weights is not None:
+        yield "map", weights_text(trials), trials.rows, weights

@@ -18,45 +18,46 @@ FONT = "Arial, Liberation Sans, Helvetica, sans-serif"
 def _config(
     *, ink: str, soft: str, grid: str, paper: str, category: list[str], ramp: list[str]
 ) -> dict[str, Any]:
-    text = {"labelFontSize": 11, "titleFontSize": 12, "labelColor": soft, "titleColor": ink}
+    text = {
+        "labelFontSize": 11,
+        "titleFontSize": 12,
+        "labelColor": soft,
+        "titleColor": ink,
+        "titleFontWeight": "normal",
+    }
+    lines = {"gridColor": grid, "domainColor": soft, "tickColor": soft}
+    symbols = {
+        "symbolStrokeWidth": 1.5,
+        "symbolBaseFillColor": soft,
+        "symbolBaseStrokeColor": soft,
+    }
+    stacked = {"top": {"direction": "vertical", "margin": 4, "anchor": "start"}}
     return {
         "background": "transparent",
         "font": FONT,
         "aria": False,  # every figure has a text beside it; thousands of marks need none
         "padding": 4,
         "view": {"stroke": None},
-        "axis": {
-            **text,
-            "titleFontWeight": "normal",
-            "gridColor": grid,
-            "domainColor": soft,
-            "tickColor": soft,
-            "labelLimit": 190,
-            "titlePadding": 8,
-            "labelFlush": False,
-        },
-        "legend": {
-            **text,
-            "titleFontWeight": "normal",
-            "labelLimit": 160,
-            "symbolStrokeWidth": 1.5,
-            "orient": "top",
-            "symbolBaseFillColor": soft,
-            "symbolBaseStrokeColor": soft,
-            "layout": {"top": {"direction": "vertical", "margin": 4, "anchor": "start"}},
-        },
+        "axis": {**text, **lines, "labelLimit": 190, "titlePadding": 8, "labelFlush": False},
+        "legend": {**text, **symbols, "labelLimit": 160, "orient": "top", "layout": stacked},
         "range": {"category": category, "ramp": ramp, "heatmap": ramp, "symbol": list(SHAPES)},
-        "style": {
-            "reference": {"color": soft, "strokeWidth": 1.2, "strokeDash": [4, 3]},
-            "course": {"color": soft, "strokeWidth": 1.4},
-            "outline": {"color": ink, "strokeWidth": 1.4},
-            "stem": {"color": soft, "strokeWidth": 1},
-            "clique": {"color": ink, "strokeWidth": 4, "strokeCap": "round"},
-            "divider": {"color": grid, "strokeWidth": 1},
-            "note": {"color": ink, "fontSize": 11},
-            "small": {"color": ink, "fontSize": 10},
-            "halo": {"color": paper, "stroke": paper, "strokeWidth": 3, "fontSize": 10},
-        },
+        "scale": {"invalid": {"color": {"value": GREY}}},  # what has no score
+        "style": _styles(ink, soft, grid, paper),
+    }
+
+
+def _styles(ink: str, soft: str, grid: str, paper: str) -> dict[str, dict[str, Any]]:
+    """Marks that follow the page; charts name them by what they are for."""
+    return {
+        "reference": {"color": soft, "strokeWidth": 1.2, "strokeDash": [4, 3]},
+        "course": {"color": soft, "strokeWidth": 1.4},
+        "outline": {"color": ink, "strokeWidth": 1.4},
+        "stem": {"color": soft, "strokeWidth": 1},
+        "clique": {"color": ink, "strokeWidth": 4, "strokeCap": "round"},
+        "divider": {"color": grid, "strokeWidth": 1},
+        "note": {"color": ink, "fontSize": 11},
+        "small": {"color": ink, "fontSize": 10},
+        "halo": {"color": paper, "stroke": paper, "strokeWidth": 3, "fontSize": 10},
     }
 
 

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
@@ -19,6 +19,8 @@ CALCULATED = (
     *("lowest", "highest", "trials"),
 )
 """Fields that charts add to rows."""
+PLACES = 14
+"""An axis has at most so many places for choices."""
 REDUCTIONS = (3, 2, 4, 5)
 
 
@@ -81,6 +83,14 @@ def rungs_of(study: StudyView) -> tuple[int, ...]:
         if stopped <= powers:
             return tuple(sorted(powers | ({most} if most else set())))
     return tuple(sorted(stopped | {most}))
+
+
+def from_range(numbers: Collection[float]) -> bool:
+    """Whether numbers were drawn from a range: there are many, or one has more than 3 digits.
+
+    Those of a list of choices are few and round.
+    """
+    return len(numbers) > PLACES or any(value != float(f"{value:.3g}") for value in numbers)
 
 
 def _means(curve: Sequence[float], rungs: Iterable[int]) -> dict[str, float | None]:

@@ -9,12 +9,10 @@ import altair as alt
 
 from clar_tune.figures.charts import ROWS, spec_of
 from clar_tune.figures.records import Spec
-from clar_tune.figures.trials import Trials
+from clar_tune.figures.trials import Trials, from_range
 from clar_tune.figures.units import Unit
 
 WEIGHTS = ("alpha", "beta")
-PLACES = 14
-"""A weight with more values than this has an axis of numbers instead of places."""
 CELL = 26
 SCORED = "isValid(datum.val_score) && isValid(datum.alpha) && isValid(datum.beta)"
 
@@ -25,9 +23,9 @@ def weights_spec(trials: Trials) -> Spec | None:
     alphas, betas = ({cell[place] for cell in cells} for place in (0, 1))
     if len(alphas) < 2 or len(betas) < 2:
         return None
-    if len(alphas) <= PLACES and len(betas) <= PLACES:
-        return _places(trials.unit, len(betas))
-    return _points(trials.unit, min(alphas) > 0, min(betas) > 0)
+    if from_range(alphas) or from_range(betas):
+        return _points(trials.unit, min(alphas) > 0, min(betas) > 0)
+    return _places(trials.unit, len(betas))
 
 
 def weights_text(trials: Trials) -> str:

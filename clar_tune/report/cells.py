@@ -8,6 +8,9 @@ from clar_tune.report import words
 
 Sorted = float | str | None
 
+LONG = 40
+"""Characters from which a cell may break its line."""
+
 
 @dataclass(frozen=True, slots=True)
 class Column:
@@ -82,7 +85,8 @@ def table(
 
 def text(value: str, mark: str = "") -> Cell:
     """A cell that is sorted by its text; a very long name is shortened."""
-    return Cell(name(value), value[:LONGEST_NAME] or None, mark)
+    look = mark or ("long" if len(value) > LONG else "")
+    return Cell(name(value), value[:LONGEST_NAME] or None, look)
 
 
 def numeric(shown: str, value: float | None, mark: str = "") -> Cell:

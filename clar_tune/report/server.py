@@ -60,7 +60,6 @@ class PageServer(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     server: PageServer
-    protocol_version = "HTTP/1.1"
     timeout = PATIENCE
 
     def do_GET(self) -> None:
@@ -83,11 +82,10 @@ class _Handler(BaseHTTPRequestHandler):
         self, code: int, message: str | None = None, explain: str | None = None
     ) -> None:
         """What is no request that we know; its body, if any, stays unread."""
-        self.close_connection = True
         unknown = code == HTTPStatus.NOT_IMPLEMENTED
         status = HTTPStatus.METHOD_NOT_ALLOWED if unknown else HTTPStatus(code)
         allowed = {"Allow": "GET, HEAD"} if unknown else {}
-        self._refuse(status, status.phrase.lower(), Connection="close", **allowed)
+        self._refuse(status, status.phrase.lower(), **allowed)
 
     def _answer(self, path: str) -> None:
         built = self.server.page.built

@@ -19,13 +19,13 @@ async function studyData(key) {
   return answer.json();
 }
 
-async function choose(key, { visit = false } = {}) {
+async function choose(key, { visit = false, told = true } = {}) {
   const select = document.getElementById("choose");
   if (!select || !choices().some((each) => each.value === key)) return;
   const version = versionOf(key);
   const changed = choice.key !== key;
   Object.assign(choice, { key, version });
-  chosen.study = key;
+  if (told) chosen.study = key;
   writeAddress();
   showChoice();
   const panel = document.getElementById("study");
@@ -65,7 +65,6 @@ function showStudy(panel, data, changed) {
     panel.replaceChildren(...made.childNodes);
     for (const place of [...shown.keys()]) if (!place.isConnected) forget(place);
   } else {
-    for (const child of made.querySelectorAll("[data-keep]")) child.removeAttribute("data-new");
     morphChildren(panel, made);
   }
   for (const figure of data.figures) {

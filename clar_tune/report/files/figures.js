@@ -15,19 +15,18 @@ const nearby = new IntersectionObserver((entries) => {
 // Give an element its figure; a figure that changed is drawn again.
 function present(place, figure, table, { later = true } = {}) {
   const text = JSON.stringify([figure.spec, table]);
-  const known = shown.get(place);
-  if (known && known.text === text) return;
-  const wasDrawn = Boolean(known && (known.view || known.drawing));
-  shown.set(place, { ...known, figure, table, text, rows: rowsOf(table) });
+  const known = shown.get(place) || { ready: Promise.resolve() };
+  if (known.text === text) return;
+  shown.set(place, Object.assign(known, { figure, table, text, rows: rowsOf(table) }));
   fillTools(place);
   nearby.observe(place);
-  if (wasDrawn) draw(place, { again: true });
+  if (known.drawnRows) draw(place, { again: true });
   else if (later) waiting.push(place);
 }
 
 function forget(place) {
   const known = shown.get(place);
-  if (known && known.view) known.view.finalize();
+  if (known.view) known.view.finalize();
   nearby.unobserve(place);
   shown.delete(place);
 }
@@ -36,44 +35,57 @@ function visibleRows(known) {
   return isFiltered() ? known.rows.filter((row) => passes(row.graph, row.method)) : known.rows;
 }
 
-async function draw(place, { again = false } = {}) {
+// Drawings of one figure follow each other; one that a later one replaces is left out.
+function draw(place, { again = false } = {}) {
   const known = shown.get(place);
-  if (!known || (known.drawing && !again) || (known.view && !again)) return;
-  const turn = Symbol("turn");
-  known.drawing = turn;
-  const box = place.querySelector(".drawing");
-  if (box.offsetHeight) box.style.minHeight = `${box.offsetHeight}px`;
-  const rows = visibleRows(known);
-  try {
-    const spec = { autosize: FIT, ...known.figure.spec, datasets: { rows } };
-    const least = LEAST[known.figure.kind] || 0;
-    if (box.clientWidth < least) spec.width = least;
-    const made = await vegaEmbed(box, spec, {
-      actions: false,
-      ast: true, // expressions are interpreted: the page's policy allows no eval
-      config: chartTheme(box.clientWidth),
-      defaultStyle: false,
-      mode: "vega-lite",
-      renderer: rows.length > CANVAS_FROM ? "canvas" : "svg",
-      tooltip: { disableDefaultStyle: true, theme: "page" },
+  if (!known.drawnRows || again) {
+    const turn = Symbol("turn");
+    Object.assign(known, { turn, drawnRows: visibleRows(known) });
+    known.ready = known.ready.then(() => {
+      if (known.turn === turn && shown.get(place) === known) return drawNow(place, known);
     });
-    if (known.drawing !== turn) return; // a later turn draws it
-    if (known.view) known.view.finalize();
-    known.view = made.view;
-    known.drawnRows = rows;
-    place.dataset.drawn = "yes";
+  }
+  return known.ready;
+}
+
+async function drawNow(place, known) {
+  const box = place.querySelector(".drawing");
+  box.style.minHeight = box.offsetHeight ? `${box.offsetHeight}px` : "";
+  if (known.view) known.view.finalize();
+  known.view = null;
+  try {
+    if (known.drawnRows.length) known.view = (await embedded(box, known)).view;
+    else say(box, "Nothing of this figure passes the filter.");
     reachable(box);
   } catch (error) {
-    box.replaceChildren(element("p", { class: "quiet" }, `This figure was not drawn: ${error.message}`));
+    say(box, `This figure was not drawn: ${error.message}`);
     console.error(error);
-  } finally {
-    if (known.drawing === turn) known.drawing = null;
-    box.style.minHeight = "";
   }
+  place.dataset.drawn = "yes";
+  box.style.minHeight = "";
+}
+
+function embedded(box, { figure, drawnRows }) {
+  const spec = { autosize: FIT, ...figure.spec, datasets: { rows: drawnRows } };
+  const least = LEAST[figure.kind] || 0;
+  if (box.clientWidth < least) spec.width = least;
+  return vegaEmbed(box, spec, {
+    actions: false,
+    ast: true, // expressions are interpreted: the page's policy allows no eval
+    config: chartTheme(box.clientWidth),
+    defaultStyle: false,
+    mode: "vega-lite",
+    renderer: drawnRows.length > CANVAS_FROM ? "canvas" : "svg",
+    tooltip: { disableDefaultStyle: true, theme: "page" },
+  });
+}
+
+function say(box, text) {
+  box.replaceChildren(element("p", { class: "quiet" }, text));
 }
 
 function redrawAll() {
-  for (const [place, known] of shown) if (known.view) draw(place, { again: true });
+  for (const [place, known] of shown) if (known.drawnRows) draw(place, { again: true });
 }
 
 function filterFigures() {
@@ -81,10 +93,9 @@ function filterFigures() {
     const rows = visibleRows(known);
     const note = rows.length < known.rows.length ? `Filtered: ${rows.length} of ${known.rows.length} rows.` : "";
     place.querySelector(".filtered").textContent = note;
-    if (known.view && rows.length !== known.drawnRows.length) draw(place, { again: true });
-    else if (known.view && rows.some((row, index) => row !== known.drawnRows[index])) {
-      draw(place, { again: true });
-    }
+    const before = known.drawnRows;
+    const same = before && rows.length === before.length && rows.every((row, at) => row === before[at]);
+    if (before && !same) draw(place, { again: true });
   }
 }
 
@@ -94,7 +105,7 @@ function drawWaiting() {
   rest(async () => {
     const place = waiting.shift();
     if (!place) return;
-    if (place.isConnected) await draw(place);
+    if (shown.has(place)) await draw(place);
     drawWaiting();
   });
 }
@@ -105,35 +116,43 @@ function reachable(box) {
   else box.removeAttribute("tabindex");
 }
 
+// Buttons and data below a figure; they are made once and follow what the figure shows.
 function fillTools(place) {
-  const { figure, table } = shown.get(place);
-  const data = element(
-    "details", { class: "rows" }, element("summary", {}, `Data (${table.rows.length} rows)`));
-  data.addEventListener("toggle", () => {
-    if (!data.open || data.querySelector("table")) return;
-    const cut = table.rows.length > TABLE_ROWS ? `, the first ${TABLE_ROWS} rows` : "";
-    const caption = `Data of the figure “${figure.title}”${cut}.`;
-    data.append(...tableOf(`rows-${figure.name}`, caption, table, { most: TABLE_ROWS }));
-  });
+  const tools = place.querySelector(".tools");
+  if (!tools.firstChild) tools.append(...toolsOf(place));
+  const data = tools.querySelector("details");
+  data.firstChild.textContent = `Data (${shown.get(place).table.rows.length} rows)`;
+  data.replaceChildren(data.firstChild);
+  if (data.open) fillData(place, data);
+}
+
+function toolsOf(place) {
+  const current = () => shown.get(place);
   const button = (name, work) => {
-    const made = element("button", { type: "button", class: "quiet-button", "aria-label": `${name}: ${figure.title}` }, name);
+    const label = `${name}: ${current().figure.title}`;
+    const made = element("button", { type: "button", class: "quiet-button", "aria-label": label }, name);
     made.addEventListener("click", work);
     return made;
   };
+  const csv = () => save(`${current().figure.name}.csv`, "text/csv", csvOf(current().table));
   const svg = async () => {
     await draw(place);
-    const { view } = shown.get(place);
+    const { figure, view } = current();
     if (view) save(`${figure.name}.svg`, "image/svg+xml", await view.toSVG());
   };
-  const tools = place.querySelector(".tools");
-  const open = tools.querySelector("details[open]");
-  tools.replaceChildren(
-    element("p", { class: "filtered", role: "status" }),
-    button("CSV", () => save(`${figure.name}.csv`, "text/csv", csvOf(table))),
-    button("SVG", svg),
-    data,
-  );
-  if (open) data.open = true;
+  const data = element("details", { class: "rows" }, element("summary"));
+  data.addEventListener("toggle", () => {
+    if (data.open && !data.querySelector("table")) fillData(place, data);
+  });
+  const filtered = element("p", { class: "filtered", role: "status" });
+  return [filtered, button("CSV", csv), button("SVG", svg), data];
+}
+
+function fillData(place, data) {
+  const { figure, table } = shown.get(place);
+  const cut = table.rows.length > TABLE_ROWS ? `, the first ${TABLE_ROWS} rows` : "";
+  const caption = `Data of the figure “${figure.title}”${cut}.`;
+  data.append(...tableOf(`rows-${figure.name}`, caption, table, { most: TABLE_ROWS }));
 }
 
 function figureElement(figure) {

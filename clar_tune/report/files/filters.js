@@ -79,5 +79,6 @@ function goTo(section) {
   writeAddress();
   if (!target.hasAttribute("tabindex")) target.setAttribute("tabindex", "-1");
   target.focus({ preventScroll: true });
-  target.scrollIntoView();
+  const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  target.scrollIntoView({ behavior: calm ? "instant" : "smooth" });
 }

@@ -8,6 +8,7 @@ const pulse = { version: "", failures: 0, timer: 0, changed: new Date() };
 function startLive() {
   pulse.version = document.getElementById("page").dataset.version;
   showPulse();
+  watchPlace();
   document.addEventListener("visibilitychange", () => {
     if (!document.hidden) ask();
   });
@@ -36,8 +37,43 @@ function receive(text, tag) {
   const fresh = new DOMParser().parseFromString(`<div id="page">${text}</div>`, "text/html");
   pulse.version = (tag || "").replaceAll('"', "");
   pulse.changed = new Date();
+  const focused = document.activeElement;
+  holdPlace();
   morphChildren(document.getElementById("page"), fresh.getElementById("page"));
   refresh();
+  if (focused.isConnected && focused !== document.activeElement) focused.focus({ preventScroll: true });
+  keepPlace();
+}
+
+// What the reader looks at stays where it is, while content above it grows or shrinks.
+const held = { element: null, top: 0, scrolled: 0 };
+
+function topOf(place) {
+  return place.getBoundingClientRect().top;
+}
+
+function holdPlace() {
+  const focused = document.activeElement;
+  const { top, bottom } = focused.getBoundingClientRect();
+  const inView = focused.closest("main *") && top >= 0 && bottom <= innerHeight;
+  const seen = document.elementFromPoint(innerWidth / 2, innerHeight / 2);
+  held.element = scrollY ? (inView ? focused : seen && seen.closest("main *")) : null;
+  if (held.element) Object.assign(held, { top: topOf(held.element), scrolled: scrollY });
+}
+
+function keepPlace() {
+  if (!scrollY || !held.element || !held.element.isConnected) return;
+  const moved = topOf(held.element) - held.top;
+  if (Math.abs(moved) >= 1) scrollBy({ top: moved, behavior: "instant" });
+  held.scrolled = scrollY;
+}
+
+function watchPlace() {
+  new ResizeObserver(keepPlace).observe(document.getElementById("page"));
+  addEventListener("scroll", () => {
+    const ours = Math.abs(scrollY - held.scrolled) < 1;
+    if (held.element && !ours) Object.assign(held, { top: topOf(held.element), scrolled: scrollY });
+  }, { passive: true });
 }
 
 function isGoing() {

@@ -51,7 +51,7 @@ function refresh() {
   sortAgain(document.getElementById("main"));
   const keys = choices().map((each) => each.value);
   const key = keys.includes(chosen.study) ? chosen.study : choice.key || bestChoice(keys);
-  if (key && (key !== choice.key || versionOf(key) !== choice.version)) choose(key);
+  if (key && (key !== choice.key || versionOf(key) !== choice.version)) choose(key, { told: false });
   else showChoice();
   drawWaiting();
 }

@@ -46,6 +46,8 @@ function sortAgain(place) {
   for (const table of place.querySelectorAll("table[data-sortable]")) applySort(table);
 }
 
+const LONG = 40; // characters from which a cell may break its line
+
 // A table of data; a column of numbers is one whose values all are.
 function tableOf(id, caption, data, { kinds = {}, most = Infinity, heads = 1 } = {}) {
   const numeric = data.columns.map((_, index) =>
@@ -54,7 +56,7 @@ function tableOf(id, caption, data, { kinds = {}, most = Infinity, heads = 1 } =
     index < heads ? "th" : "td",
     {
       scope: index < heads ? "row" : null,
-      class: numeric[index] ? "number" : null,
+      class: numeric[index] ? "number" : String(value).length > LONG ? "long" : null,
       "data-order": value === null || value === "" ? null : value,
     },
     written(value, kinds[data.columns[index]]),
