@@ -63,7 +63,7 @@ def test_eight_graphs_are_tested():
 def test_seven_graphs_are_not():
     found = two(EIGHT[:7])
     assert found.reason == (
-        "7 distinct real graphs with all methods; a test across graphs needs 8 "
+        "it needs 8 distinct real graphs with all methods, and there are 7 "
         "(twins count once, generated graphs never)."
     )
     assert (found.friedman, found.pairs, found.cliques) == (None, (), ())

@@ -71,8 +71,9 @@ def _reason(methods: Sequence[str], graphs: Sequence[str], scores: Sequence[Scor
         return "the rows are conditions of a sweep, not graphs."
     if len(graphs) < ENOUGH_GRAPHS:
         return (
-            f"{len(graphs)} distinct real graphs with all methods; a test across graphs needs "
-            f"{ENOUGH_GRAPHS} (twins count once, generated graphs never)."
+            f"it needs {ENOUGH_GRAPHS} distinct real graphs with all methods, and there "
+            f"{'is 1' if len(graphs) == 1 else f'are {len(graphs)}'} (twins count once, generated "
+            "graphs never)."
         )
     return ""
 

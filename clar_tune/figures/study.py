@@ -31,8 +31,8 @@ def of_study(study: StudyView, importances: Mapping[str, float]) -> list[Figure]
     All but the importances share the same rows, one per trial.
     """
     name = f"{short(study.method)} on {place_name(study.graph, study.condition)}"
-    name += f", search {study.search + 1}" if study.search else ""
-    again = f"search={study.search + 1}" if study.search else ""
+    name += f", search {study.search}" if study.search else ""
+    again = f"search={study.search}" if study.search else ""
     return [
         Figure(
             name=file_stem(study.graph, study.method, study.condition, again, kind),
