@@ -84,7 +84,7 @@ def test_twins_count_once(twins, joined):
     others = [graph for graph in EIGHT if graph not in twins][:6]
     found = two([*others, *twins])
     assert found.graphs == (*others, joined)
-    assert found.reason.startswith("7 distinct")
+    assert "there are 7" in found.reason
 
 
 def test_the_scores_of_twins_are_averaged():
@@ -109,7 +109,7 @@ def test_a_twin_that_lacks_a_method_is_left_out():
 
 def test_generated_graphs_never_count():
     found = two([*EIGHT[:7], "csbm-homophily", "csbm-heterophily"])
-    assert found.graphs == tuple(EIGHT[:7]) and found.reason.startswith("7 distinct")
+    assert found.graphs == tuple(EIGHT[:7]) and "there are 7" in found.reason
 
 
 def test_graphs_that_lack_a_method_do_not_count():
@@ -120,7 +120,7 @@ def test_graphs_that_lack_a_method_do_not_count():
 def test_no_common_graph_leaves_no_ranks():
     found = across_of(["a", "b"], [score("cora", "a", 0.5), score("texas", "b", 0.5)], 1.0)
     assert (found.graphs, found.methods, found.ranks) == ((), (), ())
-    assert found.reason.startswith("0 distinct")
+    assert "there are 0" in found.reason
 
 
 def test_one_method_is_not_tested():
