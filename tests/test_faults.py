@@ -51,7 +51,7 @@ def test_a_run_survives_broken_models_and_names_each_with_its_reason(tmp_path):
         assert text in row["error"]
         assert f"own_models:{name}, trial 0: failed ({kind}): {row['error']}" in shown
         assert row["retries"] == (4 if kind == "lost" else 0)
-    assert [row["repeat"] for row in place.finals("it")] == [0, 1]
+    assert sorted(row["repeat"] for row in place.finals("it")) == [0, 1]
 
 
 def test_a_worker_that_is_killed_costs_a_retry_and_nothing_else(tmp_path):
