@@ -12,7 +12,7 @@ run: $(READY)
 	$(BIN)/clar-tune report
 
 test: $(READY)
-	$(BIN)/pytest $(PYTEST_ARGS)
+	$(BIN)/pytest -n 2 --dist loadfile $(PYTEST_ARGS)
 
 check: $(READY)
 	$(BIN)/ruff format --check .
