@@ -61,6 +61,10 @@ class Backbone(nn.Module):
         """Whether training and evaluation give the same logits."""
         return self.dropout == 0
 
+    def facts(self) -> dict[str, float]:
+        """What was learned that tells of the frequencies it lets through."""
+        return {}
+
     def forward(self, x: Features, graph: Adjacency) -> Tensor:
         """Logits [N, out] of all nodes."""
         first, *others = self.layers
@@ -101,6 +105,18 @@ class Cheby(Backbone):
     def make_layers(self, widths: list[tuple[int, int]]) -> list[nn.Module]:
         """One layer for each pair of widths."""
         return [ChebLayer(*pair, self.K) for pair in widths]
+
+    def facts(self) -> dict[str, float]:
+        r"""Of each layer, from 0, the products :math:`\langle W_k, W_j \rangle_F` with k <= j.
+
+        They give its response :math:`\lVert \sum_k T_k(\lambda - 1) W_k \rVert_F` at any
+        eigenvalue.
+        """
+        return {
+            f"gram_layer_{place}_{k}_{j}": product
+            for place, layer in enumerate(self.layers)
+            for (k, j), product in layer.gram().items()  # type: ignore[operator]
+        }
 
 
 class Gat(Backbone):
@@ -150,6 +166,10 @@ class Gpr(Mlp):
         self.K = whole("K", K, 0)
         powers = (1.0 - fraction("restart", restart)) ** torch.arange(K + 1)
         self.gamma = nn.Parameter(torch.cat([restart * powers[:-1], powers[-1:]]))
+
+    def facts(self) -> dict[str, float]:
+        r"""The weights: the response is :math:`\sum_k \gamma_k (1 - \lambda)^k`."""
+        return {f"gamma_{k}": weight for k, weight in enumerate(self.gamma.tolist())}
 
     def forward(self, x: Features, graph: Adjacency) -> Tensor:
         """Logits [N, out] of all nodes."""

@@ -32,15 +32,13 @@ class Conductor:
     def __init__(
         self,
         plan: Plan,
-        metrics: Mapping[str, str],
         write: Write,
         make_judge: MakeJudge,
         pace: Pace | None = None,
     ) -> None:
         self.plan, self.pace, self._write = plan, pace or Pace(), write
         self.courses = [
-            Course(place, study, metrics[study.columns.graph], make_judge)
-            for place, study in enumerate(plan.studies)
+            Course(place, study, make_judge) for place, study in enumerate(plan.studies)
         ]
         self.live: dict[str, tuple[Job, float]] = {}
         """Jobs that are out, with the time at which they went."""
@@ -258,6 +256,7 @@ class Conductor:
                 "outer_test": plan.outer_test,
             },
             timeout=limit if purpose == "final" else max(limit - trial.seconds, 0.0),
+            variant=plan.variant,
         )
 
 

@@ -12,9 +12,9 @@ from clar_tune.training import Fit
 def test_score(fit: Fit, spec: TrainSpec, graph: Graph) -> float:
     """The test score of a finished training, at the epoch that validation selected."""
     nodes = test_nodes(graph, spec.protocol, spec.split_seed, spec.outer_test)
-    labels = torch.tensor(graph.labels, device=fit.logits.device)
+    truth = torch.tensor(graph.truth, device=fit.logits.device)
     chosen = torch.tensor(nodes, device=fit.logits.device)
-    return score(graph.metric, fit.logits, labels, chosen)
+    return score(graph.metric, fit.logits, truth, chosen)
 
 
 def test_count(spec: TrainSpec, graph: Graph) -> int:

@@ -7,9 +7,10 @@ from typing import Any
 from clar_tune.entries import USED_UP, Trial, training_row, trial_row
 from clar_tune.jobs import Failure, Trained
 from clar_tune.plan import StudyPlan
+from clar_tune.records import LOWER_IS_BETTER
 from clar_tune.rows import FinalRow, RepeatRow, TrialRow
 from clar_tune.studies import Study
-from clar_tune.winners import LOWER_IS_BETTER, Winner, winner
+from clar_tune.winners import Winner, winner
 
 Judge = Callable[[int, int, float], bool]
 """Whether a trial goes on, given its number, its repeats so far and their mean score."""
@@ -24,8 +25,8 @@ MakeJudge = Callable[[int, int, bool], Judge]
 class Course:
     """The state of one study; all of it can be rebuilt from stored rows."""
 
-    def __init__(self, place: int, plan: StudyPlan, metric: str, make_judge: MakeJudge) -> None:
-        self.place, self.plan, self.metric = place, plan, metric
+    def __init__(self, place: int, plan: StudyPlan, make_judge: MakeJudge) -> None:
+        self.place, self.plan, self.metric = place, plan, plan.metric
         self.trials: dict[int, Trial] = {}
         self.running: set[int] = set()
         self.used_up = False
@@ -37,7 +38,7 @@ class Course:
         self._winner: Winner | None = None
         self.settled = False
         """Ended, with its winner chosen for good."""
-        high, rules = metric not in LOWER_IS_BETTER, plan.rules
+        high, rules = plan.metric not in LOWER_IS_BETTER, plan.rules
         self._judge = make_judge(rules.repeats, rules.reduction, high) if rules.pruning else None
         self._study = Study(plan, maximise=high) if plan.searches else None
 

@@ -1,5 +1,8 @@
 """Where a training runs, and what share of it it may use."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import torch
 
 
@@ -15,3 +18,14 @@ def limit_memory(device: torch.device, fraction: float) -> None:
     """Keep this process to a fraction of a GPU's memory; a CPU has no such limit."""
     if device.type == "cuda":
         torch.cuda.set_per_process_memory_fraction(fraction, device)
+
+
+@contextmanager
+def threads(count: int) -> Iterator[None]:
+    """Let torch compute with some number of threads."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

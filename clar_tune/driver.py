@@ -1,6 +1,7 @@
 """Drives a run from its first job to its last, on Ray, into a store."""
 
 import signal
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -66,7 +67,7 @@ def drive(
     """
     began = time.monotonic()
     pace = Pace(deadline=None if launch.time_budget is None else began + launch.time_budget)
-    with _interruptible(pace), _cluster(launch.address) as nodes:
+    with _interruptible(pace), _scratch() as scratch, _cluster(launch.address) as nodes:
         import ray
 
         from clar_tune.search.cluster import workers
@@ -75,16 +76,24 @@ def drive(
         writer, state = open_run(), "interrupted"
         before = writer.row.seconds
         try:
-            metrics = {name: graph.metric for name, graph in graphs.items()}
             # As arrays in the object store graphs are shared by all workers of a machine.
             shared = {name: ray.put(graphs.pop(name)) for name in list(graphs)}
-            conductor = _conducted(store, writer, plan, metrics, pace)
-            _search(conductor, writer, shared, launch.resources, view)
+            conductor = _conducted(store, writer, plan, pace)
+            _search(conductor, writer, shared, launch.resources, scratch, view)
             state = conductor.state
         finally:
             spent = time.monotonic() - began
             writer.close(state=state, ended=datetime.now(UTC), seconds=before + spent)
     return conductor
+
+
+def _scratch() -> tempfile.TemporaryDirectory[str]:
+    """A folder that is there before the cluster and goes after it.
+
+    Workers that just start write into it even when Tune has ended. Those of a cluster that
+    stays may do so later still: what they leave behind must not end a run with an error.
+    """
+    return tempfile.TemporaryDirectory(prefix="clar-tune-", ignore_cleanup_errors=True)
 
 
 @contextmanager
@@ -97,13 +106,11 @@ def _cluster(address: str) -> Iterator[list[Any]]:
         yield nodes
 
 
-def _conducted(
-    store: Store, writer: RunWriter, plan: Plan, metrics: dict[str, str], pace: Pace
-) -> Conductor:
+def _conducted(store: Store, writer: RunWriter, plan: Plan, pace: Pace) -> Conductor:
     """The conductor of a run, in the state that its stored rows tell."""
     from clar_tune.search.rungs import Rungs
 
-    conductor = Conductor(plan, metrics, writer.append, Rungs, pace)
+    conductor = Conductor(plan, writer.append, Rungs, pace)
     trials = store.trials(writer.name)
     if trials:
         repeats = store.repeats(writer.name, [*NEEDED, "val_score", "val_loss"])
@@ -117,6 +124,7 @@ def _search(
     writer: RunWriter,
     graphs: dict[str, Any],
     resources: Resources,
+    scratch: str,
     view: View,
 ) -> None:
     from clar_tune.search.tuning import search
@@ -126,7 +134,7 @@ def _search(
         with suppress(OSError):  # a terminal that is gone ends no run
             view(conductor)
 
-    search(conductor, graphs, resources, tick)
+    search(conductor, graphs, resources, scratch, tick)
     with suppress(OSError):
         view.close(conductor)
 

@@ -4,20 +4,28 @@ import random
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import chain
 from statistics import fmean
+
+import numpy as np
 
 from clar_tune.course import MakeJudge
 from clar_tune.graph import Graph
 from clar_tune.plan import Plan, StudyPlan
+from clar_tune.spectrum import Spectrum
 from clar_tune.splits import pair, search_nodes
 from clar_tune.tensors import TensorGraph
 from clar_tune.training import train, warm_up
+from clar_tune.variants import varied
 
 EPOCHS = 300
 """Epochs that a training is assumed to take: 257 on cornell and 345 on texas, on average."""
 
 PROBED = (2, 6)
 """Epochs of the two short trainings whose difference gives the time of one epoch."""
+
+CONDITIONS = 3
+"""Most conditions of a method and graph that are probed; others take as long as the nearest."""
 
 SIMULATIONS = 20
 
@@ -39,25 +47,64 @@ class Estimate:
 
 
 def estimates(plan: Plan, graphs: Mapping[str, Graph], make_judge: MakeJudge) -> list[Estimate]:
-    """One estimate per study; studies that differ in their condition alone are probed once."""
+    """One estimate per study."""
     warm_up()
-    seconds: dict[tuple[str, str], float] = {}
+    seconds: dict[int, float] = {}
+    for name in plan.graphs:
+        if name in graphs:
+            seconds |= _seconds_on(graphs[name], plan)
     repeats: dict[object, float] = {}
     found = []
-    tensors: tuple[str, TensorGraph] | None = None
-    for study in plan.studies:
-        name, probe = study.columns.graph, (study.columns.graph, study.columns.method)
-        if name in graphs and probe not in seconds:
-            if tensors is None or tensors[0] != name:
-                tensors = name, TensorGraph.of(graphs[name])
-            seconds[probe] = _seconds(study, graphs[name], tensors[1])
+    for place, study in enumerate(plan.studies):
         rules = (study.rules, study.trials, study.searches)
         if rules not in repeats:
             repeats[rules] = _expected_repeats(study, make_judge)
         most = study.trials * study.rules.repeats if study.searches else 0
         expected = repeats[rules] + study.finals
-        found.append(Estimate(study, most + study.finals, expected, seconds.get(probe)))
+        found.append(Estimate(study, most + study.finals, expected, seconds.get(place)))
     return found
+
+
+def _seconds_on(graph: Graph, plan: Plan) -> dict[int, float]:
+    """Seconds of one training, for every study on a graph by its place in the plan."""
+    by_method: dict[str, list[int]] = {}
+    for place, study in enumerate(plan.studies):
+        if study.columns.graph == graph.name:
+            by_method.setdefault(study.columns.method, []).append(place)
+    probed = {method: _spread(places) for method, places in by_method.items()}
+    measured = _measured(graph, plan, list(chain(*probed.values())))
+    return {
+        place: measured[min(probed[method], key=lambda other: abs(other - place))]
+        for method, places in by_method.items()
+        for place in places
+    }
+
+
+def _spread(places: list[int]) -> list[int]:
+    """The studies of a method that are probed: all of a few, some of many."""
+    count = min(len(places), CONDITIONS)
+    return [places[int(at)] for at in np.linspace(0, len(places) - 1, count).round()]
+
+
+def _measured(graph: Graph, plan: Plan, places: list[int]) -> dict[int, float]:
+    """Seconds of some studies; of each variant the graph is made once, one at a time."""
+    by_variant: dict[str, list[int]] = {}
+    for place in places:
+        variant = sorted(plan.studies[place].variant.items())
+        by_variant.setdefault(str(variant), []).append(place)
+    seconds: dict[int, float] = {}
+    for alike in by_variant.values():
+        first = plan.studies[alike[0]]
+        like = varied(graph, first.variant, first.seed, decompose=_no_spectrum)
+        tensors = TensorGraph.of(like)
+        seconds |= {place: _seconds(plan.studies[place], like, tensors) for place in alike}
+    return seconds
+
+
+def _no_spectrum(graph: Graph) -> Spectrum:
+    """Frequencies that no graph has: the time of a training depends on its sizes alone."""
+    n = graph.num_nodes
+    return Spectrum(np.linspace(0, 2, n), np.eye(n, dtype=np.float32))
 
 
 def _seconds(study: StudyPlan, graph: Graph, tensors: TensorGraph) -> float:

@@ -3,6 +3,7 @@
 import hashlib
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -32,16 +33,21 @@ class Graph:
     """Node features, edges and labels; everything is a numpy array, so it travels cheaply.
 
     ``edges`` lists each edge as (source, target). An undirected edge stands in both
-    directions. ``features`` stays sparse from the file to the first layer.
+    directions. ``features`` stays sparse from the file to the first layer; only a variant of a
+    graph may have dense ones. With ``targets`` numbers are to be learned instead of classes.
     """
 
     name: str
-    features: sp.csr_array  # [N, F] float32
+    features: sp.csr_array | NDArray[np.float32]  # [N, F] float32
     edges: NDArray[np.int64]  # [2, E]
     labels: NDArray[np.int64]  # [N]
     metric: str = "accuracy"
     fixed: FixedSplits | None = None
     preprocessing: str = "raw"
+    targets: NDArray[np.float32] | None = None  # [N, T]
+    origin: str = ""
+    """What a variant was made of and how: its hash, as eigenvectors are not the same to the last
+    digit on every machine."""
 
     @property
     def num_nodes(self) -> int:
@@ -57,6 +63,16 @@ class Graph:
     def num_classes(self) -> int:
         """Number of classes C."""
         return int(self.labels.max()) + 1
+
+    @property
+    def num_outputs(self) -> int:
+        """How many numbers a model gives per node: targets, or classes."""
+        return self.num_classes if self.targets is None else int(self.targets.shape[1])
+
+    @property
+    def truth(self) -> NDArray[np.int64] | NDArray[np.float32]:
+        """What is to be learned: targets [N, T], or labels [N]."""
+        return self.labels if self.targets is None else self.targets
 
     @cached_property
     def is_symmetric(self) -> bool:
@@ -74,17 +90,24 @@ class Graph:
     @cached_property
     def hash(self) -> str:
         """Name shared by equal content, on every machine; preprocessing is part of it."""
-        x = self.features
-        arrays = [x.indptr, x.indices, x.data, self.edges, self.labels]
-        if self.fixed:
-            arrays += [self.fixed.train, self.fixed.val, self.fixed.test]
-        digest = hashlib.sha256(f"{self.preprocessing}/{self.metric}/{x.shape}".encode())
-        for array in arrays:
+        if self.origin:
+            return hashlib.sha256(self.origin.encode()).hexdigest()[:16]
+        shape = self.features.shape
+        digest = hashlib.sha256(f"{self.preprocessing}/{self.metric}/{shape}".encode())
+        for array in self._arrays():
             # Index types differ between files and scipy versions: only values count.
             kind = np.float32 if array.dtype.kind == "f" else np.int64
             digest.update(f"/{array.shape}".encode())
             digest.update(np.ascontiguousarray(array, dtype=kind).tobytes())
         return digest.hexdigest()[:16]
+
+    def _arrays(self) -> list[NDArray[Any]]:
+        x = self.features
+        arrays = [x] if isinstance(x, np.ndarray) else [x.indptr, x.indices, x.data]
+        arrays += [self.edges, self.labels]
+        if self.fixed:
+            arrays += [self.fixed.train, self.fixed.val, self.fixed.test]
+        return arrays if self.targets is None else [*arrays, self.targets]
 
 
 def preprocess(graph: Graph, preprocessing: str) -> Graph:

@@ -3,7 +3,7 @@
 import gc
 import traceback
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from clar_tune.confirm import test_count, test_score
 from clar_tune.errors import ClarTuneError, Diverged
 from clar_tune.graph import Graph
 from clar_tune.methods import Method
-from clar_tune.records import Params, TrainRecord, TrainSpec
+from clar_tune.records import Params, TrainRecord, TrainSpec, Value
 from clar_tune.splits import pair, search_nodes
 from clar_tune.tensors import TensorGraph
 from clar_tune.training import train
@@ -44,6 +44,8 @@ class Job:
     """The rest of a :class:`TrainSpec`: condition, epochs, patience, threads …"""
     timeout: float
     """Seconds that the trial may still train."""
+    variant: Mapping[str, Value] = field(default_factory=dict)
+    """What is changed of the graph before it is trained on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,15 +84,23 @@ class OutOfTime(Exception):
 
 
 def perform(job: Job, index: int, graph: Graph, tensors: TensorGraph) -> Outcome:
-    """Do training number ``index`` of a job; whatever goes wrong comes back as a value."""
+    """Do training number ``index`` of a job on its varied graph.
+
+    Whatever goes wrong comes back as a value.
+    """
     try:
         method = Method.parse(job.method)
         seeds = pair(job.graph, job.protocol, job.seed, index, job.purpose)
         spec = method.spec(graph, job.params, job.protocol, seeds, **job.rules)
         return trained(spec, job.purpose, index, graph, tensors)
     except Exception as error:  # a user's model may raise anything
-        _release_memory()
-        return Failure(index=index, kind=_kind(error), text=_described(error))
+        return failed(index, error)
+
+
+def failed(index: int, error: Exception) -> Failure:
+    """A training that an error ended."""
+    _release_memory()
+    return Failure(index=index, kind=_kind(error), text=_described(error))
 
 
 def out_of_time(index: int) -> Failure:

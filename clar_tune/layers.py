@@ -83,6 +83,13 @@ class ChebLayer(nn.Module):
         result: Tensor = terms[0] - matrix @ current - later + self.bias
         return result
 
+    def gram(self) -> dict[tuple[int, int], float]:
+        r""":math:`\langle W_k, W_j \rangle_F` for k <= j."""
+        weights = torch.stack([weight.detach().flatten() for weight in self.weights])
+        products = (weights @ weights.t()).tolist()
+        orders = range(len(products))
+        return {(k, j): products[k][j] for k in orders for j in orders if k <= j}
+
 
 class LinearLayer(nn.Module):
     r"""A layer that sees no graph: :math:`X' = X W + b`."""

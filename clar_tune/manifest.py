@@ -43,6 +43,8 @@ def manifest(plan: Plan, graphs: Mapping[str, Graph]) -> RunRow:
         machine=json.dumps(machine(), sort_keys=True),
         studies=_studies(plan),
         paper=plan.space.paper,
+        columns=json.dumps(plan.space.columns) if plan.space.columns else None,
+        correlate=json.dumps(plan.space.correlate.content) if plan.space.correlate else None,
     )
 
 

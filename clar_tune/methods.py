@@ -3,14 +3,15 @@
 import importlib
 import inspect
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from torch import Tensor, nn
 
 from clar_tune.adjacency import Adjacency
-from clar_tune.backbones import BACKBONES
+from clar_tune.backbones import BACKBONES, Backbone
 from clar_tune.checks import not_negative, positive
 from clar_tune.errors import ParameterError, UnknownName
 from clar_tune.graph import Graph
@@ -20,6 +21,9 @@ from clar_tune.tensors import TensorGraph
 
 TRAINING: dict[str, Value] = {"lr": 0.01, "weight_decay": 5e-4}
 """Parameters of the optimiser, with the defaults of the code released with the paper."""
+
+_signature: Callable[[Any], inspect.Signature] = cache(inspect.signature)
+"""Kept, because checks of a large space ask for it thousands of times."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +51,11 @@ class Method:
         """``gcn`` or ``gcn+clar``."""
         plain = self.regularizer == "none"
         return self.backbone if plain else f"{self.backbone}+{self.regularizer}"
+
+    @property
+    def needs_classes(self) -> bool:
+        """Whether it goes by predicted classes, so that numbers cannot be learned with it."""
+        return bool(getattr(self._regularizer(), "needs_classes", False))
 
     def parameters(self) -> dict[str, Any]:
         """Every parameter it can be given, with its default."""
@@ -78,7 +87,8 @@ class Method:
                 )
         positive("lr", complete["lr"])
         not_negative("weight_decay", complete["weight_decay"])
-        return complete
+        silent = getattr(self._regularizer(), "silent", ())
+        return {n: value for n, value in complete.items() if n not in silent or value != known[n]}
 
     def spec(
         self, graph: Graph, params: Params, protocol: str, seeds: tuple[int, int], **rules: Any
@@ -101,7 +111,7 @@ class Method:
         """A fresh model for a graph, on the CPU; torch's global generator draws its weights."""
         make = self._backbone()
         given = _only(params, _keywords(make, sizes=2))
-        network = make(graph.x.shape[1], graph.num_classes, **given)
+        network = make(graph.x.shape[1], graph.num_outputs, **given)
         return Model(network, built_in=self.backbone in BACKBONES)
 
     def build_regularizer(self, params: Params) -> Regularizer:
@@ -140,6 +150,10 @@ class Model(nn.Module):
         else:
             logits = self.network(graph.dense_x, adjacency.edge_index)
         return logits
+
+    def facts(self) -> dict[str, float]:
+        """What the network has learned that is worth keeping."""
+        return self.network.facts() if isinstance(self.network, Backbone) else {}
 
     def parameter_groups(self, weight_decay: float) -> list[dict[str, Any]]:
         """Parameters for the optimiser: some are spared weight decay."""
@@ -200,7 +214,7 @@ def _keywords(kind: type[nn.Module], sizes: int = 0) -> dict[str, Any]:
     for base in kind.__mro__:
         if base is nn.Module or "__init__" not in base.__dict__:
             continue
-        signature = inspect.signature(base)
+        signature = _signature(base)
         for parameter in list(signature.parameters.values())[_positional(signature, sizes) :]:
             optional = parameter.default is not parameter.empty
             if optional or parameter.kind is parameter.KEYWORD_ONLY:

@@ -1,9 +1,10 @@
-"""Scores of logits, in natural units; for each, higher is better."""
+"""Scores of a model's outputs, in natural units."""
 
 from collections.abc import Callable
 
 from scipy.stats import rankdata
 from torch import Tensor
+from torch.nn import functional as F
 
 
 def accuracy(logits: Tensor, labels: Tensor) -> float:
@@ -24,12 +25,21 @@ def roc_auc(logits: Tensor, labels: Tensor) -> float:
     return float((ranks[ones].sum() - positive * (positive + 1) / 2) / (positive * negative))
 
 
+def mse(outputs: Tensor, targets: Tensor) -> float:
+    r"""Mean squared error over nodes and targets; the lower the better.
+
+    .. math:: \frac{1}{N T} \sum_{i, t} (z_{it} - y_{it})^2
+    """
+    return float(F.mse_loss(outputs, targets))
+
+
 METRICS: dict[str, Callable[[Tensor, Tensor], float]] = {
     "accuracy": accuracy,
     "roc_auc": roc_auc,
+    "mse": mse,
 }
 
 
-def score(metric: str, logits: Tensor, labels: Tensor, nodes: Tensor) -> float:
+def score(metric: str, outputs: Tensor, truth: Tensor, nodes: Tensor) -> float:
     """The metric's value over some nodes."""
-    return METRICS[metric](logits.index_select(0, nodes), labels.index_select(0, nodes))
+    return METRICS[metric](outputs.index_select(0, nodes), truth.index_select(0, nodes))

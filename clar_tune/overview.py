@@ -56,7 +56,7 @@ class StudyView:
 
     @property
     def seconds(self) -> float:
-        """Time of all trainings."""
+        """Time of the search and of the winner's finals."""
         finals: float = sum(final["seconds"] for final in self.finals)
         return finals + sum(trial.seconds for trial in self.trials)
 
@@ -81,8 +81,9 @@ class RunView:
 
 
 FINAL_COLUMNS = (
-    *(*STUDY, "trial", "repeat", "split_seed", "init_seed", "val_score", "test_score"),
-    *("train_nodes", "test_nodes", "penalty_active", "terms", "facts", "params", "seconds"),
+    *(*STUDY, "trial", "repeat", "split_seed", "init_seed", "val_score", "val_loss", "test_score"),
+    *("train_nodes", "val_nodes", "test_nodes"),
+    *("penalty_active", "terms", "facts", "params", "seconds"),
 )
 """Columns of finals that a view needs."""
 

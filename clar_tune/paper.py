@@ -23,17 +23,36 @@ def printed(
     if table is None:
         return None
     found = _table(table)
-    if not found.scale or not found.comparable(protocol):
+    if found.unit not in _SCALES or not found.comparable(protocol):
         return None
     value = found.numbers.get((graph, method, condition))
     # Rounded, because 79.15 / 100 is not 0.7915.
-    return None if value is None else round(found.scale * value, 6)
+    return None if value is None else round(_SCALES[found.unit] * value, 6)
 
 
-def coefficient(table: str, graph: str, method: str) -> float | None:
-    """The paper's correlation coefficient of Table V (Spearman) or VI (Pearson), if any."""
+def printed_ratio(
+    table: str | None, graph: str, method: str, against: str, condition: str, protocol: str
+) -> float | None:
+    """The paper's score of a method as a part of that of another, where its unit is unknown."""
+    if table is None:
+        return None
     found = _table(table)
-    return None if found.scale else found.numbers.get((graph, method, ""))
+    if found.unit != "unknown" or not found.comparable(protocol):
+        return None
+    one, other = (found.numbers.get((graph, name, condition)) for name in (method, against))
+    return one / other if one is not None and other else None
+
+
+def coefficient(
+    table: str | None, graph: str, method: str, of: str, protocol: str
+) -> float | None:
+    """The paper's correlation coefficient; ``of`` says which, as ``spearman samples``."""
+    if table is None:
+        return None
+    found = _table(table)
+    if found.correlates != of or not found.comparable(protocol):
+        return None
+    return found.numbers.get((graph, method, ""))
 
 
 def printed_in(table: str) -> str:
@@ -44,18 +63,20 @@ def printed_in(table: str) -> str:
 @dataclass(frozen=True, slots=True)
 class _Table:
     caption: str
-    scale: float
-    """Natural units per printed unit; 0 for coefficients, which are no scores."""
+    unit: str
     protocols: tuple[str, ...] | None
     """Protocols with comparable splits; none where the split plays no part."""
     numbers: Mapping[tuple[str, str, str], float]
     """By graph, method and condition."""
+    correlates: str | None
+    """What coefficients are of, such as ``spearman samples``."""
 
     def comparable(self, protocol: str) -> bool:
         return self.protocols is None or protocol in self.protocols
 
 
-_SCALES = {"percent": 0.01, "as-is": 1.0, "coefficient": 0.0}
+_SCALES = {"percent": 0.01}
+"""Natural units per printed unit of scores that may stand beside ours."""
 
 
 def _table(name: str) -> _Table:
@@ -68,9 +89,10 @@ def _tables() -> dict[str, _Table]:
     return {
         name: _Table(
             caption=found["caption"],
-            scale=_SCALES[found["unit"]],
+            unit=found["unit"],
             protocols=None if found["protocols"] == "any" else tuple(found["protocols"]),
             numbers=dict(_numbers(found)),
+            correlates=found.get("correlates"),
         )
         for name, found in yaml.safe_load(text).items()
     }

@@ -1,7 +1,7 @@
 """What a run will do: a space and the options of its command, resolved into studies."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -9,8 +9,9 @@ from clar_tune.catalogue import dataset_named
 from clar_tune.checks import fraction, one_of, positive, whole
 from clar_tune.errors import ParameterError
 from clar_tune.methods import Method
+from clar_tune.objectives import check_objective
 from clar_tune.ranges import ParameterSet
-from clar_tune.records import SELECTIONS
+from clar_tune.records import SELECTIONS, Value
 from clar_tune.rows import StudyColumns
 from clar_tune.seeds import seed_for
 from clar_tune.space import (
@@ -23,6 +24,7 @@ from clar_tune.space import (
     condition_text,
 )
 from clar_tune.splits import PROTOCOLS, check_protocol
+from clar_tune.variants import check_size, check_variant, metric_of, variant_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +70,9 @@ class StudyPlan:
     """The search for one (graph, method, condition), with its budget and its rules."""
 
     columns: StudyColumns
+    variant: Mapping[str, Value]
+    """What the condition changes of the graph; its other values are fixed parameters."""
+    metric: str
     method: Method
     parameters: ParameterSet
     rules: SearchRules
@@ -204,10 +209,16 @@ def _check_outer_test(options: Options, protocol: str) -> None:
 def _studies(
     space: Space, options: Options, settings: Settings, graph: str, method: Method
 ) -> Iterator[StudyPlan]:
-    rules = settings.search
+    rules, dataset = settings.search, dataset_named(graph)
+    protocol = _protocol(space, options, graph)
     for condition in space.conditions_of(method):
         parameters = space.parameters(options.settings, method, condition)
         where = f"{space.name}, {method.name}"
+        variant = variant_of(condition)
+        metric = metric_of(variant, dataset.metric)
+        check_variant(variant)
+        check_size(variant, graph, dataset.facts.nodes)
+        check_objective(metric, protocol, settings.training.select, method)
         check_sampler(rules.sampler, rules.pruning, parameters, where)
         method.checked(parameters.at([0.5] * len(parameters.searched)))
         for search in range(options.searches):
@@ -220,9 +231,11 @@ def _studies(
                     backbone=method.backbone,
                     regularizer=method.regularizer,
                     condition=condition_text(condition),
-                    protocol=_protocol(space, options, graph),
+                    protocol=protocol,
                     search=search,
                 ),
+                variant=variant,
+                metric=metric,
                 method=method,
                 parameters=parameters,
                 rules=rules,

@@ -13,6 +13,7 @@ from clar_tune.plan import Plan
 from clar_tune.records import TrainSpec
 from clar_tune.rows import FinalRow, RepeatRow
 from clar_tune.tensors import TensorGraph
+from clar_tune.variants import varied
 
 TOLERANCE = 1e-3
 """How far numbers may differ on another machine."""
@@ -39,8 +40,9 @@ class Difference:
 
 def repeat_training(row: RepeatRow, plan: Plan, data: Path | None) -> list[Difference]:
     """Train a row again, as its run did, and compare every number that it stored."""
+    study = next(study for study in plan.studies if study.columns.study == row.study)
     graph = load(row.graph, plan.space.preprocessing, data)
-    study = plan.studies[0]
+    graph = varied(graph, study.variant, study.seed)
     spec = TrainSpec(
         graph=row.graph,
         graph_hash=graph.hash,

@@ -122,6 +122,10 @@ class RunRow(StudyColumns):
     """The table of the paper that the space reproduces, such as ``III``."""
     drivers: Json = "[]"
     """Versions and machine of later drivers, each with the time since when, where they differ."""
+    columns: Json | None = None
+    """Keys of conditions that make the columns of its table, if any do."""
+    correlate: Json | None = None
+    """Which correlation its space is about, as a space file writes it, if it is."""
 
 
 TABLES: dict[str, type[StudyColumns]] = {

@@ -107,6 +107,7 @@ class Protocol:
     graphs: tuple[str, ...] = ()  # none named: all
     draw: Draw | None = None
     fixed: int = 0  # splits that come with the graph
+    held_out: bool = True  # whether some nodes are kept from training
     verdict: bool = True  # whether differences over its splits can be tested
 
     def applies_to(self, graph_name: str) -> bool:
@@ -141,6 +142,11 @@ PROTOCOLS = {
         ("chameleon-filtered", "squirrel-filtered", "minesweeper", "tolokers"),
         fixed=10,
     ),
+    "whole-graph": Protocol(
+        "all nodes train, validate and test alike: no held-out nodes",
+        fixed=1,
+        held_out=False,
+    ),
 }
 
 
@@ -172,6 +178,9 @@ def _fixed_split(
         )
     if not 0 <= number < count:
         raise ParameterError(f"split_seed={number}: {protocol} has the splits 0 to {count - 1}.")
+    if not PROTOCOLS[protocol].held_out:
+        everyone = np.arange(graph.num_nodes)
+        return everyone, everyone, everyone
     splits = _splits_of(graph, protocol)
     masks = (splits.train, splits.val, splits.test)
     train, val, test = (np.flatnonzero(mask[:, number]) for mask in masks)

@@ -176,13 +176,15 @@ class Study:
         """A complete configuration as Optuna holds it."""
         chosen: dict[str, Value] = {}
         internal: dict[str, Any] = {}
+        defaults = self._plan.method.parameters()  # of what a configuration does not name
         for parameter in self._parameters:
             if parameter.active(chosen):
-                value = chosen[parameter.name] = params[parameter.name]
+                name = parameter.name
+                value = chosen[name] = params.get(name, defaults[name])
                 if isinstance(parameter.domain, Choice):
-                    internal[parameter.name] = _place(parameter.domain, value)
+                    internal[name] = _place(parameter.domain, value)
                 elif isinstance(parameter.domain, Range):
-                    internal[parameter.name] = value
+                    internal[name] = value
         return internal
 
     def _seed(self, *of: int) -> int:

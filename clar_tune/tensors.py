@@ -3,11 +3,13 @@
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from clar_tune.adjacency import Adjacency
 from clar_tune.graph import Graph
+from clar_tune.layers import Features
 from clar_tune.sparse import Csr, Pattern
 
 
@@ -15,11 +17,12 @@ from clar_tune.sparse import Csr, Pattern
 class TensorGraph:
     """The tensors of a graph, shared by every training on it in this process."""
 
-    x: Csr  # [N, F]
+    x: Features  # [N, F]
     adjacency: Adjacency
     labels: Tensor  # [N]
-    num_classes: int
+    num_outputs: int
     metric: str
+    targets: Tensor | None = None  # [N, T]
 
     @staticmethod
     def of(graph: Graph, device: torch.device | str = "cpu") -> "TensorGraph":
@@ -27,22 +30,15 @@ class TensorGraph:
 
         A copy also protects arrays that other processes share from being written to.
         """
-        features = graph.features
-        indptr, indices, values = (
-            torch.tensor(array, dtype=dtype, device=device)
-            for array, dtype in (
-                (features.indptr, torch.int32),
-                (features.indices, torch.int32),
-                (features.data, torch.float32),
-            )
-        )
         edge_index = torch.tensor(graph.edges, device=device)
+        targets = graph.targets
         return TensorGraph(
-            x=Csr(Pattern(indptr, indices, graph.num_features), values),
+            x=_features(graph, device),
             adjacency=Adjacency.of(edge_index, graph.num_nodes),
             labels=torch.tensor(graph.labels, device=device),
-            num_classes=graph.num_classes,
+            num_outputs=graph.num_outputs,
             metric=graph.metric,
+            targets=None if targets is None else torch.tensor(targets, device=device),
         )
 
     @property
@@ -53,4 +49,20 @@ class TensorGraph:
     @cached_property
     def dense_x(self) -> Tensor:
         """Dense features, for models that know no others."""
-        return self.x.to_dense()
+        return self.x if isinstance(self.x, Tensor) else self.x.to_dense()
+
+
+def _features(graph: Graph, device: torch.device | str) -> Features:
+    """Sparse features stay sparse, dense ones dense."""
+    features = graph.features
+    if isinstance(features, np.ndarray):
+        return torch.tensor(features, device=device)
+    indptr, indices, values = (
+        torch.tensor(array, dtype=dtype, device=device)
+        for array, dtype in (
+            (features.indptr, torch.int32),
+            (features.indices, torch.int32),
+            (features.data, torch.float32),
+        )
+    )
+    return Csr(Pattern(indptr, indices, graph.num_features), values)

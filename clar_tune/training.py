@@ -3,26 +3,30 @@
 import math
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 import torch
 from torch import Tensor
-from torch.nn import functional as F
 
 from clar_tune.adjacency import Adjacency
 from clar_tune.checks import one_of, whole
+from clar_tune.devices import threads
 from clar_tune.errors import Diverged, ParameterError, WrongShape
 from clar_tune.methods import Method, Model
-from clar_tune.metrics import score
-from clar_tune.records import OPTIMIZERS, SELECTIONS, Params, TermRecord, TrainRecord, TrainSpec
+from clar_tune.objectives import objective_of
+from clar_tune.records import (
+    LOWER_IS_BETTER,
+    OPTIMIZERS,
+    SELECTIONS,
+    Params,
+    TermRecord,
+    TrainRecord,
+    TrainSpec,
+)
 from clar_tune.regularizers import Penalty, Regularizer
 from clar_tune.seeds import seed_for
 from clar_tune.splits import SearchNodes
 from clar_tune.tensors import TensorGraph
-
-IGNORED = -100
-"""The label that torch's losses pass over."""
 
 Report = Callable[[int, float, float], None]
 """Called after every epoch with its number, its validation loss and the best score so far."""
@@ -34,7 +38,7 @@ class Fit:
 
     record: TrainRecord
     model: Model
-    logits: Tensor  # [N, C] of the selected epoch, in evaluation mode
+    logits: Tensor  # [N, C] of the selected epoch, in evaluation mode; numbers in regression
 
 
 def train(
@@ -50,14 +54,15 @@ def train(
     params = method.complete(spec.params)
     regularizer = method.build_regularizer(params)
     started = time.perf_counter()
-    with _threads(spec.threads), torch.random.fork_rng(_cuda_devices(graph)):
+    with threads(spec.threads), torch.random.fork_rng(_cuda_devices(graph)):
         fits = list(_rounds(spec, graph, nodes, method, regularizer, report))
-    best = max(fits, key=lambda fit: fit.record.val_score)
+    sign = -1.0 if graph.metric in LOWER_IS_BETTER else 1.0
+    best = max(fits, key=lambda fit: sign * fit.record.val_score)
     record = replace(
         best.record,
         epochs=sum(fit.record.epochs for fit in fits),
         seconds=time.perf_counter() - started,
-        facts=regularizer.facts(graph.adjacency.symmetrised),
+        facts={**best.model.facts(), **regularizer.facts(graph.adjacency.symmetrised)},
     )
     return replace(best, record=record)
 
@@ -137,10 +142,7 @@ class _Round:
         self.spec, self.graph, self.adjacency = spec, graph, adjacency
         self.model, self.optimizer = model, optimizer
         self.regularizer, self.draw = regularizer, draw
-        self.train_nodes = torch.tensor(nodes.train, device=graph.device)
-        self.val_nodes = torch.tensor(nodes.val, device=graph.device)
-        self.train_labels = only(self.train_nodes, graph.labels)
-        self.val_labels = only(self.val_nodes, graph.labels)
+        self.nodes, self.objective = nodes, objective_of(graph, nodes)
         self.parameters = list(model.parameters())
         self.state = [tensor.detach() for tensor in model.state_dict().values()]  # shared memory
         # Without randomness in the model, the pass that evaluates one epoch is the pass that
@@ -152,11 +154,11 @@ class _Round:
     def run(self, report: Report | None) -> Fit:
         """Train to the end; keep the weights of the selected epoch."""
         logits = self._checked(self._training_pass())
-        log_p = log_probabilities(logits)
+        read = self.objective.read(logits)
         for epoch in range(1, self.spec.max_epochs + 1):
-            penalty = self._step(logits, log_p)
-            logits, log_p = self._evaluation_pass()
-            self._judge(epoch, logits.detach(), log_p.detach(), penalty)
+            penalty = self._step(logits, read)
+            logits, read = self._evaluation_pass()
+            self._judge(epoch, logits.detach(), read.detach(), penalty)
             if report:
                 report(epoch, self.val_loss, self.best.score)
             waited = epoch - self.best.epoch
@@ -164,7 +166,7 @@ class _Round:
                 break
             if not self.one_pass:
                 logits = self._training_pass()
-                log_p = log_probabilities(logits)
+                read = self.objective.read(logits)
         return self._finish(epoch)
 
     def _training_pass(self) -> Tensor:
@@ -178,10 +180,10 @@ class _Round:
             self.model.eval()
         with torch.set_grad_enabled(self.one_pass):
             logits: Tensor = self.model(self.graph, self.adjacency)
-            return logits, log_probabilities(logits)
+            return logits, self.objective.read(logits)
 
     def _checked(self, logits: Tensor) -> Tensor:
-        wanted = (len(self.graph.labels), self.graph.num_classes)
+        wanted = (len(self.graph.labels), self.graph.num_outputs)
         if not isinstance(logits, Tensor) or tuple(logits.shape) != wanted:
             given = tuple(logits.shape) if isinstance(logits, Tensor) else type(logits).__name__
             raise WrongShape(
@@ -190,9 +192,9 @@ class _Round:
             )
         return logits
 
-    def _step(self, logits: Tensor, log_p: Tensor) -> Penalty | None:
+    def _step(self, logits: Tensor, read: Tensor) -> Penalty | None:
         """One step of the optimiser."""
-        loss = F.nll_loss(log_p, self.train_labels)
+        loss = self.objective.train_loss(read)
         penalty = self.regularizer.penalty(logits, self.adjacency.symmetrised, self.draw)
         if penalty is not None:
             loss = loss + penalty.loss
@@ -203,9 +205,9 @@ class _Round:
         self.loss = loss.detach()
         return penalty
 
-    def _judge(self, epoch: int, logits: Tensor, log_p: Tensor, penalty: Penalty | None) -> None:
+    def _judge(self, epoch: int, logits: Tensor, read: Tensor, penalty: Penalty | None) -> None:
         """Compare this epoch with the best so far; refuse numbers that are none."""
-        losses = torch.stack([self.loss, F.nll_loss(log_p, self.val_labels)])
+        losses = torch.stack([self.loss, self.objective.val_loss(read)])
         terms = {}
         if penalty is None:
             numbers = losses.tolist()
@@ -218,7 +220,7 @@ class _Round:
         by_score = self.spec.select == "accuracy"
         if not by_score and self.val_loss >= self.best.loss:
             return
-        current = score(self.graph.metric, logits, self.graph.labels, self.val_nodes)
+        current = self.objective.val_score(logits)
         if by_score and (current, -self.val_loss) <= (self.best.score, -self.best.loss):
             return
         self._remember(epoch, current, terms)
@@ -265,8 +267,8 @@ class _Round:
             epochs=epochs,
             best_epoch=self.best.epoch,
             seconds=0.0,
-            train_nodes=len(self.train_nodes),
-            val_nodes=len(self.val_nodes),
+            train_nodes=len(self.nodes.train),
+            val_nodes=len(self.nodes.val),
             penalty_active=self._penalty_active(terms),
             terms=terms,
         )
@@ -277,34 +279,9 @@ class _Round:
         return max((term.active for term in terms.values()), default=nothing)
 
 
-def log_probabilities(logits: Tensor) -> Tensor:
-    """The log-softmax of ``logits`` [N, C] as one image of N pixels, [1, C, N].
-
-    torch takes the softmax of many short rows several times slower than of few long columns.
-    """
-    return F.log_softmax(logits.t().contiguous().unsqueeze(0), dim=1)
-
-
-def only(nodes: Tensor, labels: Tensor) -> Tensor:
-    """The labels of some nodes as an image, [1, N]; the loss passes over all others."""
-    chosen = torch.full_like(labels, IGNORED)
-    chosen[nodes] = labels[nodes]
-    return chosen.unsqueeze(0)
-
-
 def _adam(model: Model, params: Params) -> torch.optim.Adam:
     groups = model.parameter_groups(float(params["weight_decay"]))  # type: ignore[arg-type]
     return torch.optim.Adam(groups, lr=float(params["lr"]), fused=True)  # type: ignore[arg-type]
-
-
-@contextmanager
-def _threads(count: int) -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(count)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 def _cuda_devices(graph: TensorGraph) -> list[torch.device]:

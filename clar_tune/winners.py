@@ -3,8 +3,7 @@
 from collections.abc import Iterable
 from typing import NamedTuple, Protocol
 
-LOWER_IS_BETTER = frozenset({"mse"})
-"""Metrics whose best value is the lowest."""
+from clar_tune.records import LOWER_IS_BETTER
 
 
 class Judged(Protocol):

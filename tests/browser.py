@@ -62,10 +62,11 @@ class Browser:
     def draw_all(self) -> int:
         """Scroll to every figure until it is drawn; returns how many there are."""
         script = "return [...document.querySelectorAll('figure:not([data-drawn])')].map(f => f.id)"
-        self.wait(
-            lambda: self.run("return Boolean(document.querySelector('#study[data-shown]'))"),
-            "a study",
-        )
+        if self.all("#choose"):
+            self.wait(
+                lambda: self.run("return Boolean(document.querySelector('#study[data-shown]'))"),
+                "a study",
+            )
         while waiting := self.run(script):
             place = f"#{waiting[0]}"
             self.run("document.querySelector(arguments[0]).scrollIntoView()", place)

@@ -104,6 +104,7 @@ def _final(study: dict[str, Any], trial: int, index: int, draw: random.Random) -
         "val_score": 0.6,
         "test_score": draw.gauss(0.6, 0.05),
         "train_nodes": 600,
+        "val_nodes": 200,
         "test_nodes": 200,
         "penalty_active": 0.5 if "+" in study["method"] else None,
         "terms": json.dumps(terms if "+" in study["method"] else {}),

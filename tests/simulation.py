@@ -107,8 +107,7 @@ class Memory:
 
 
 def conductor_for(plan: Plan, memory: Memory, **pace: Any) -> Conductor:
-    metrics = dict.fromkeys(plan.graphs, "accuracy")
-    conductor = Conductor(plan, metrics, memory.append, Rungs, Pace(**pace))
+    conductor = Conductor(plan, memory.append, Rungs, Pace(**pace))
     if memory.trials:
         conductor.restore(
             list(memory.trials.values()),

@@ -56,6 +56,7 @@ def test_eight_graphs_are_tested():
     (pair,) = found.pairs
     assert (pair.method, pair.against) == ("a", "b")
     assert pair.p == pair.p_holm == 2 / 2**8
+    assert pair.ahead == "b"
     assert found.cliques == ()
     assert found.friedman is None  # two methods: Wilcoxon says it all
 
@@ -126,6 +127,7 @@ def test_no_common_graph_leaves_no_ranks():
 def test_one_method_is_not_tested():
     found = across_of(["a"], [score(graph, "a", 0.5) for graph in EIGHT], 1.0)
     assert found.reason == "one method only." and found.ranks == ()
+    assert across_of([], [], 1.0).reason == "no method has finals yet."
 
 
 def test_sweeps_are_not_tested():
@@ -206,3 +208,30 @@ def test_planned_comparisons_are_corrected_among_themselves():
     found = across_of(methods, scores(table, EIGHT, methods), 1.0, planned).planned
     assert [(pair.method, pair.against) for pair in found] == planned[:2]
     assert [pair.p_holm for pair in found] == [2 * 2 / 2**8] * 2
+
+
+def test_it_is_said_who_is_better():
+    methods = ["gcn", "gcn+clar", "gcn+madreg"]
+    table = np.array([[0.5, 0.6 + 0.01 * row, 0.7 + 0.03 * row] for row in range(8)])
+    planned = [("gcn+clar", "gcn"), ("gcn+clar", "gcn+madreg")]
+    found = across_of(methods, scores(table, EIGHT, methods), 1.0, planned)
+    assert [pair.ahead for pair in found.planned] == ["gcn+clar", "gcn+madreg"]
+    text = " ".join(sentences_of(found))
+    told = "2 of 2 told apart: gcn+clar over gcn, gcn+madreg over gcn+clar."
+    assert f"planned comparisons: {told}" in text
+    assert "gives p < 0.001: the methods differ" in text
+    errors = across_of(methods, scores(table, EIGHT, methods), -1.0, planned)
+    assert [pair.ahead for pair in errors.planned] == ["gcn", "gcn+clar"]
+
+
+def test_nobody_is_ahead_where_nothing_differs():
+    table = np.full((8, 2), 0.5)
+    (pair,) = across_of(["a", "b"], scores(table, EIGHT, ["a", "b"]), 1.0).pairs
+    assert (pair.p, pair.ahead) == (1.0, "")
+
+
+def test_methods_of_spaces_with_other_ranges_are_not_tested():
+    given = scores(np.arange(16.0).reshape(8, 2), EIGHT, ["a", "b"])
+    found = across_of(["a", "b"], given, 1.0, mixed=True)
+    assert "other ranges" in found.reason and found.pairs == ()
+    assert found.ranks == (2.0, 1.0)

@@ -135,3 +135,22 @@ def test_help_imports_nothing_heavy():
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
+
+
+def test_show_says_what_makes_columns_and_what_is_correlated():
+    shown = run("show", "sampling", "--settings", "paper").stdout
+    assert "columns: method and sampling; other conditions make rows" in shown
+    assert "correlates: Pearson of the test scores under sampling node, edge, any" in shown
+    assert "beside Table VI of the paper" in shown
+    assert (
+        "correlates: Spearman of samples and the test score" in run("show", "sensitivity").stdout
+    )
+    plain = run("show", "quickstart").stdout
+    assert "columns:" not in plain and "correlates:" not in plain and "Table" not in plain
+
+
+def test_the_layout_as_json():
+    shown = json.loads(run("show", "sampling", "--json").stdout)
+    assert shown["columns"] == ["sampling"] and shown["paper"] == "VI"
+    assert shown["correlate"] == {"pearson": "sampling", "of": ["node", "edge", "any"]}
+    assert json.loads(run("show", "depth", "--json").stdout)["correlate"] is None

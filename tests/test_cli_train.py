@@ -97,3 +97,33 @@ def test_doctor_says_what_is_wrong(tmp_path):
     result = CliRunner().invoke(main, ["doctor", "--data", str(tmp_path / "nowhere")])
     assert result.exit_code == 1
     assert "WRONG  graphs" in result.stdout
+
+
+def test_a_condition_varies_the_graph_or_fixes_a_parameter(cache):
+    plain, dropped, deep = (
+        json.loads(train("--method", "gcn", "--json", *words).stdout)
+        for words in (
+            [],
+            ["--condition", "drop_edges=0.5"],
+            ["--condition", "layers=3", "--condition", "band=2"],
+        )
+    )
+    assert plain["condition"] == "" and dropped["condition"] == "drop_edges=0.5"
+    assert len({plain["graph_hash"], dropped["graph_hash"], deep["graph_hash"]}) == 3
+    assert deep["condition"] == "band=2,layers=3" and deep["params"]["layers"] == 3
+    assert len({record["key"] for record in (plain, dropped, deep)}) == 3
+
+
+def test_a_filter_is_learned_on_the_whole_graph_or_not_at_all(cache):
+    words = ["--method", "gcn+clar", "--condition", "filter=low-pass"]
+    refused = train(*words)
+    assert refused.exit_code == 1 and "Choose the protocol whole-graph" in refused.stderr
+    done = train(*words, "--protocol", "whole-graph", "--test")
+    assert "validation mse" in done.stdout and "test mse" in done.stdout
+
+
+@pytest.mark.parametrize("condition", ["drop_edges=1", "band=x", "filter=low", "drop_edges"])
+def test_a_condition_that_makes_no_sense_is_refused(condition):
+    result = train("--method", "gcn", "--condition", condition)
+    assert result.exit_code == 1
+    assert condition.partition("=")[0] in result.stderr

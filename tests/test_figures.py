@@ -472,7 +472,7 @@ def test_few_finals_have_no_verdict_and_a_single_one_no_interval():
 def test_errors_are_shown_as_they_are(run, comparison, study):
     rows = tuple(replace(row, metric="mse") for row in comparison.rows)
     figures = of_comparison(replace(comparison, rows=rows), [run])
-    assert "Gain over the plain backbone (lower MSE)" in texts(figures[0])
+    assert "MSE relative to the plain backbone (below 1 is better)" in texts(figures[0])
     wrong = replace(study, metric="mse")
     history = of_study(wrong, {})[0]
     assert "Validation MSE" in texts(history)

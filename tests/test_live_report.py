@@ -175,6 +175,23 @@ def test_loopback_needs_no_token_and_all_else_gets_one(monkeypatch: pytest.Monke
     assert Access.at("::") == Access(TOKEN)
 
 
+def test_an_empty_host_is_refused_for_sockets_take_it_for_all_addresses():
+    for host in ("", " "):
+        with pytest.raises(ParameterError, match="--host is empty. Name an address"):
+            Access.at(host)
+
+
+@pytest.mark.parametrize("known", ["x", "x" * 15])
+def test_a_token_that_could_be_guessed_is_refused(known: str, monkeypatch):
+    monkeypatch.setenv("CLAR_TUNE_TOKEN", known)
+    with pytest.raises(ParameterError, match=f"it has {len(known)} of the 16 ") as at:
+        Access.at("0.0.0.0")
+    assert "xx" not in str(at.value)
+    assert Access.at("127.0.0.1") == Access()  # nobody else comes there
+    monkeypatch.setenv("CLAR_TUNE_TOKEN", "x" * 16)
+    assert Access.at("0.0.0.0") == Access("x" * 16)
+
+
 def test_a_port_in_use_is_an_error_that_names_it(open_server: PageServer):
     with pytest.raises(ParameterError, match=f"port {open_server.server_port} .* in use"):
         PageServer("127.0.0.1", open_server.server_port, Access())

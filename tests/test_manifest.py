@@ -22,6 +22,25 @@ def test_planned_studies_stand_in_the_manifest():
     ]
 
 
+SWEPT = """
+graphs: [csbm-homophily]
+methods: [gcn+clar]
+protocol: balanced-60-20-20
+conditions: [{sweep: {alpha: [0, 1], beta: [0, 1], sampling: [node, edge, any]}}]
+columns: [sampling]
+correlate: {pearson: sampling, of: [node, edge]}
+settings: {tuned: {}}
+"""
+
+
+def test_the_layout_of_a_table_stands_in_the_manifest():
+    row = manifest.manifest(plan_from(SWEPT), {})
+    assert json.loads(row.columns) == ["sampling"]
+    assert json.loads(row.correlate) == {"pearson": "sampling", "of": ["node", "edge"]}
+    plain = manifest.manifest(plan_from(), {})
+    assert (plain.columns, plain.correlate) == (None, None)
+
+
 def test_a_driver_in_the_same_place_adds_nothing():
     row = manifest.manifest(plan_from(), {})
     assert json.loads(with_this_driver(row)) == []

@@ -26,7 +26,7 @@ def test_misspelt_names_get_a_hint():
 def test_parameters_come_from_optimiser_backbone_and_regularizer():
     common = {"lr", "weight_decay", "hidden", "layers", "dropout"}
     assert set(Method.parse("gcn").parameters()) == common
-    clar = {"alpha", "beta", "samples", "sampling", "clamp", "reduction"}
+    clar = {"alpha", "beta", "samples", "sampling", "clamp", "reduction", "scale"}
     assert set(Method.parse("gcn+clar").parameters()) == common | clar
     assert set(Method.parse("gcn+nl").parameters()) == common | {"alpha", "clamp", "reduction"}
     assert set(Method.parse("gat").parameters()) == common | {"heads", "attention_dropout"}

@@ -8,7 +8,7 @@ import pytest
 from clar_tune.catalogue import DATASETS
 from clar_tune.errors import UnknownName
 from clar_tune.methods import Method
-from clar_tune.paper import TABLES, _tables, coefficient, printed, printed_in
+from clar_tune.paper import TABLES, _tables, coefficient, printed, printed_in, printed_ratio
 from clar_tune.splits import PROTOCOLS
 
 SOURCE = (Path(__file__).parent / "data/paper_tables.tex.txt").read_text()
@@ -37,13 +37,22 @@ def test_table_ii_is_the_papers():
     for (named, backbone), numbers in source("II"):
         graph = named or graph
         found = [
-            printed("II", graph, method, f"filter={kind}", "any")
+            _tables()["II"].numbers[graph, method, f"filter={kind}"]
             for kind in filters
             for method in (backbone, f"{backbone}+clar")
         ]
         assert found == numbers
         seen += len(numbers)
     assert seen == 48
+
+
+def test_only_ratios_of_table_ii_stand_beside_ours():
+    place = ("chameleon", "gcn+clar", "gcn", "filter=high-pass", "whole-graph")
+    assert printed_ratio("II", *place) == pytest.approx(41.5680 / 41.6940)
+    assert printed("II", "chameleon", "gcn", "filter=high-pass", "whole-graph") is None
+    assert printed_ratio("II", *place[:3], "", "whole-graph") is None
+    assert printed_ratio("III", "texas", "gcn+clar", "gcn", "", "balanced-60-20-20") is None
+    assert printed_ratio(None, *place) is None
 
 
 def test_table_iii_is_the_papers():
@@ -71,10 +80,13 @@ def test_tables_v_and_vi_are_the_papers():
     rows = list(source("V"))
     assert len(rows) == 3
     for (backbone,), numbers in rows:
-        assert [coefficient("V", graph, f"{backbone}+clar") for graph in FIVE] == numbers
+        method = f"{backbone}+clar"
+        found = [coefficient("V", g, method, "spearman samples", SPLITS_OF_IV[g]) for g in FIVE]
+        assert found == numbers
     ((_, numbers),) = source("VI")
     graphs = ["cora", "citeseer", "chameleon", "squirrel"]
-    assert [coefficient("VI", graph, "gcn+clar") for graph in graphs] == numbers
+    asked = ("gcn+clar", "pearson sampling node edge", "balanced-60-20-20")
+    assert [coefficient("VI", graph, *asked) for graph in graphs] == numbers
 
 
 def test_the_file_has_no_other_numbers_and_only_known_names():
@@ -109,9 +121,19 @@ def test_no_number_stands_beside_what_it_does_not_fit(table, graph, method, cond
     assert printed(table, graph, method, condition, protocol) is None
 
 
-def test_a_score_is_no_coefficient():
-    assert coefficient("III", "texas", "gcn") is None
-    assert coefficient("V", "texas", "gcn+clar") is None
+@pytest.mark.parametrize(
+    ("table", "graph", "method", "of", "protocol"),
+    [
+        (None, "cora", "gcn+clar", "spearman samples", "planetoid"),
+        ("III", "cora", "gcn", "spearman samples", "balanced-60-20-20"),  # scores
+        ("V", "texas", "gcn+clar", "spearman samples", "geom-gcn"),  # not in the table
+        ("V", "cora", "gcn+clar", "spearman samples", "balanced-60-20-20"),  # other splits
+        ("V", "cora", "gcn+clar", "spearman layers", "planetoid"),  # of something else
+        ("VI", "cora", "gcn+clar", "pearson sampling node any", "planetoid"),
+    ],
+)
+def test_no_coefficient_stands_beside_what_it_does_not_fit(table, graph, method, of, protocol):
+    assert coefficient(table, graph, method, of, protocol) is None
 
 
 def test_captions_name_their_table():

@@ -106,3 +106,67 @@ def test_samplers_that_cannot_serve_a_space_are_refused():
         .trials
         == 9
     )
+
+
+VARIED = """
+graphs: [csbm-homophily]
+methods: [gcn, gcn+clar]
+protocol: PROTOCOL
+conditions: CONDITIONS
+training: {select: SELECT}
+settings: {tuned: {shared: {hidden: 8}}}
+"""
+
+
+def varied_plan(conditions: str, protocol: str = "balanced-60-20-20", **options):
+    text = VARIED.replace("PROTOCOL", protocol).replace("CONDITIONS", conditions)
+    return plan_from(text.replace("SELECT", options.pop("select", "loss")), **options)
+
+
+def test_a_condition_is_parted_into_variants_and_fixed_parameters():
+    plan = varied_plan("[{sweep: {drop_edges: [0, 0.3], layers: [2, 4]}}]", methods=("gcn",))
+    studies = plan.studies
+    assert [study.variant for study in studies] == [{"drop_edges": d} for d in (0, 0, 0.3, 0.3)]
+    assert [study.parameters.at([])["layers"] for study in studies] == [2, 4, 2, 4]
+    assert studies[3].columns.condition == "drop_edges=0.3,layers=4"
+    assert {study.metric for study in studies} == {"accuracy"}
+
+
+def test_the_metric_of_a_study_is_that_of_its_variant():
+    plan = varied_plan("[{sweep: {filter: [low-pass, high-pass]}}]", "whole-graph")
+    assert {study.metric for study in plan.studies} == {"mse"}
+    plan = plan_from(graphs=("minesweeper",), protocol="fixed-10", methods=("gcn",))
+    assert plan.studies[0].metric == "roc_auc" and plan.studies[0].variant == {}
+
+
+FILTER = "[{sweep: {filter: [low-pass]}}]"
+BAND = "[{sweep: {band: [1]}}]"
+
+
+@pytest.mark.parametrize(
+    ("conditions", "options", "problem"),
+    [
+        (FILTER, {}, "a filter is learned on all nodes.*whole-graph"),
+        (BAND, {"protocol": "whole-graph"}, "nodes that they were learned from"),
+        (FILTER, {"protocol": "whole-graph", "select": "accuracy"}, "metric here is mse"),
+        (FILTER, {"protocol": "whole-graph", "selection": "accuracy"}, "metric here is mse"),
+        (BAND, {"graphs": ("pubmed",)}, "band: pubmed has 19,717 nodes"),
+        (FILTER, {"protocol": "whole-graph", "outer_test": 0.2}, "own test nodes"),
+        ("[{sweep: {filter: [low-pass], band: [1]}}]", {"protocol": "whole-graph"}, "Keep one"),
+    ],
+)
+def test_impossible_variants_are_refused_before_any_work(conditions, options, problem):
+    with pytest.raises(ParameterError, match=problem):
+        varied_plan(conditions, **options)
+
+
+def test_a_filter_cannot_be_learned_by_classes():
+    text = VARIED.replace("PROTOCOL", "whole-graph").replace("CONDITIONS", FILTER)
+    text = text.replace("gcn+clar", "gcn+adagraph").replace("SELECT", "loss")
+    with pytest.raises(ParameterError, match="adagraph goes by predicted classes"):
+        plan_from(text)
+
+
+def test_the_selection_by_score_fits_every_classification():
+    options = {"graphs": ("minesweeper",), "protocol": "fixed-10", "methods": ("gcn",)}
+    assert plan_from(**options, selection="accuracy").studies[0].training.select == "accuracy"

@@ -124,6 +124,13 @@ def test_everything_is_drawn_and_nothing_overflows(
     assert browser.complaints() == []
 
 
+def test_single_finals_are_drawn_without_a_complaint(browser: Browser, tmp_path: Path):
+    run = finished(graphs=("texas",), trials=2, finals=1)
+    browser.open(written(tmp_path / "report.html", build_page([run])))
+    assert browser.draw_all() > 5
+    assert browser.complaints() == []
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_all_text_has_contrast(browser: Browser, url: str, theme: str):
     browser.prefer(theme)

@@ -99,3 +99,10 @@ def test_a_time_budget_pauses_with_ended_studies_confirmed(one, tmp_path):
     after = place.trainings("it")
     assert {key: after[key] for key in stored} == stored
     assert_exact(place, "it", trials=8, repeats=2, finals=2)
+
+
+def test_a_time_budget_shorter_than_the_start_pauses(tmp_path):
+    place = Place(tmp_path)
+    done = place.search("--name", "it", "--time-budget", "1s", "--quiet")
+    assert (done.code, done.err) == (0, "paused; go on with: clar-tune resume it\n")
+    assert place.store.find("it").row.state == "paused"

@@ -176,6 +176,35 @@ settings:
     assert space.parameters("tuned", CLAR, {"reduction": "node-mean"}).count == 1
 
 
+def test_a_sweep_may_name_variants_of_the_graph():
+    sweep = "conditions: [{sweep: {drop_edges: [0, 0.5], layers: [2]}}]\n"
+    space = parse(HEAD + sweep + TUNED)
+    conditions = space.conditions_of(GCN)
+    assert conditions == ({"drop_edges": 0, "layers": 2}, {"drop_edges": 0.5, "layers": 2})
+    fixed = domains(space, GCN, condition=conditions[1])
+    assert fixed["layers"] == Fixed(2) and "drop_edges" not in fixed
+
+
+@pytest.mark.parametrize(
+    ("sweep", "problem"),
+    [
+        ("{drop_edges: [0.5, 1]}", r"mine.yaml:\d+: .*drop_edges: a number in \[0, 1\) is needed"),
+        ("{band: [0]}", "a whole number from 1 to 10 is needed, got 0"),
+        ("{filter: [low]}", "unknown filter 'low'.*low-pass"),
+        ("{drop_edge: [0.5]}", "parameter of gcn or variant of the graph.*'drop_edges'"),
+    ],
+)
+def test_values_of_variants_are_checked_where_they_stand(sweep, problem):
+    with pytest.raises(SpaceError, match=problem):
+        parse(f"{HEAD}conditions: [{{sweep: {sweep}}}]\n{TUNED}")
+
+
+def test_a_variant_is_nothing_that_a_parameter_can_wait_for():
+    text = "regularizers: {clar: {clamp: {choices: [1, 10], when: {drop_edges: [0.5]}}}}"
+    with pytest.raises(SpaceError, match="unknown parameter given to gcn"):
+        tuned(text, head=HEAD + "conditions: [{sweep: {drop_edges: [0.5]}}]\n")
+
+
 def test_conditions_are_written_sorted():
     assert condition_text({}) == ""
     assert condition_text({"layers": 8, "clamp": None}) == "clamp=null,layers=8"

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import integrate, stats
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.power import TTestPower
 
@@ -16,10 +16,15 @@ from clar_tune.statistics import (
     Estimate,
     average_ranks,
     estimate,
+    estimate_of_means,
     friedman,
     holm,
     least_p,
+    pearson,
+    settled,
+    signed_rank_sum,
     signed_ranks,
+    spearman,
 )
 
 TEXAS = 65 / 82
@@ -102,6 +107,65 @@ def test_the_detectable_gain_agrees_with_statsmodels(units):
     assert found.detectable == pytest.approx(size * np.std(gains, ddof=1), rel=1e-4)
 
 
+@pytest.mark.parametrize("tests", [1, 4, 18, 195])
+def test_the_detectable_gain_of_many_tests_is_that_of_holms_first_step(tests):
+    # The power at that gain, integrated over the variance that the sample may have.
+    gains = np.random.default_rng(2).normal(0, 0.02, 10)
+    found, limit = estimate(gains, tests=tests), stats.t.isf(LEVEL / tests / 2, 9)
+    shift = found.detectable / np.std(gains, ddof=1) * math.sqrt(10)
+    power, _ = integrate.quad(
+        lambda v: stats.norm.cdf(shift - limit * math.sqrt(v / 9)) * stats.chi2.pdf(v, 9), 0, 200
+    )
+    assert power == pytest.approx(POWER, abs=1e-6)
+
+
+def test_the_number_of_tests_changes_what_is_detectable_alone():
+    gains = np.random.default_rng(2).normal(0, 0.02, 10)
+    single, found = estimate(gains), estimate(gains, tests=18)
+    assert found.detectable > single.detectable
+    assert (found.p, found.half) == (single.p, single.half)
+
+
+def test_means_of_groups_are_the_units_by_hand():
+    # Means 1, 3 and 5 with variance 4; within the groups the variance is 2, thrice.
+    groups = [[0.0, 2.0], [2.0, 4.0], [4.0, 6.0]]
+    found = estimate_of_means(groups, 0.5)
+    assert (found.mean, found.units) == (3.0, 3)
+    assert found.half == pytest.approx(stats.t.ppf(0.975, 2) * math.sqrt(4 / 3 + 0.5 * 2))
+    assert estimate_of_means(groups) == estimate([1.0, 3.0, 5.0])
+    assert estimate_of_means([[1.0], [3.0], [5.0]], 0.5) == estimate([1.0, 3.0, 5.0], 0.5)
+
+
+def searches(own: float, share: float, samples: int = 400):
+    """Ten finals of each of five searches, true gain 0.
+
+    ``own`` is what a search finds by luck, ``share`` what all splits have in common.
+    """
+    draw = np.random.default_rng(6)
+    common = draw.normal(0, math.sqrt(share), (samples, 1, 1))
+    return common + draw.normal(0, own, (samples, 5, 1)) + draw.normal(0, 1, (samples, 5, 10))
+
+
+def claimed(found) -> float:
+    return float(np.mean([one.p < LEVEL for one in found]))
+
+
+@pytest.mark.parametrize("own", [0.0, 1.0, 3.0])
+@pytest.mark.parametrize("share", [0.0, 0.5])
+def test_searches_make_few_false_claims_whatever_their_luck(own, share):
+    gains = searches(own, share).tolist()
+    assert claimed(estimate_of_means(sample, share) for sample in gains) <= 0.07
+
+
+def test_finals_of_several_searches_are_no_units():
+    assert claimed(estimate(sample.ravel()) for sample in searches(own=1.0, share=0.0)) > 0.3
+
+
+def test_means_alone_do_not_show_how_much_their_splits_share():
+    found = [estimate(sample.mean(axis=1), 0.5) for sample in searches(own=0.0, share=0.5)]
+    assert claimed(found) > 0.2
+
+
 def test_the_detectable_gain_is_found_in_four_of_five_experiments():
     draw = np.random.default_rng(3)
     spread = 0.02
@@ -115,8 +179,13 @@ def test_a_single_value_has_neither_interval_nor_test():
     assert estimate([0.7]) == Estimate(0.7, None, None, None, 1)
 
 
-def test_equal_gains_leave_no_doubt():
-    assert estimate([0.1] * 3, TEXAS) == Estimate(pytest.approx(0.1), 0.0, 0.0, 0.0, 3)
+def test_equal_gains_have_no_spread_to_be_tested_against():
+    for gain in (1 / 65, -0.1):
+        expected = Estimate(pytest.approx(gain), None, None, None, 5)
+        assert estimate([gain] * 5, TEXAS) == expected
+    lost_digits = [0.7 - 0.6, 0.8 - 0.7, 0.3 - 0.2, 0.1]
+    assert len(set(lost_digits)) > 1
+    assert estimate(lost_digits).p is None
 
 
 def test_no_gain_at_all_is_no_finding():
@@ -213,3 +282,100 @@ def test_equal_differences_tie_whatever_their_rounding():
 
 def test_equal_methods_have_p_one():
     assert signed_ranks(np.ones(8), np.ones(8)) == 1.0
+
+
+SAMPLES = [1, 2, 4, 8, 16, 32]
+
+
+def noisy(finals: int, slope: float = 0.0, split: float = 1.0, seed: int = 0):
+    """Scores [finals, 6]: an effect of the final, one of the rank of the value, and noise."""
+    draw = np.random.default_rng(seed)
+    ranks = np.arange(6)
+    return split * draw.normal(size=(finals, 1)) + slope * ranks + draw.normal(size=(finals, 6))
+
+
+def test_spearman_is_taken_over_all_pairs():
+    scores = noisy(10, slope=0.3)
+    found = spearman(SAMPLES, scores)
+    pairs = [(x, y) for row in scores for x, y in zip(SAMPLES, row, strict=True)]
+    assert found.value == pytest.approx(stats.spearmanr(pairs).statistic)
+    assert found.pairs == 60
+    assert found.low < found.value < found.high
+
+
+def test_spearman_by_hand():
+    # Ranks of the scores 1, 3, 2 against 1, 2, 3: 1 - 6 * 2 / (3 * 8).
+    found = spearman([1, 2, 32], [[0.1, 0.3, 0.2]])
+    assert found.value == pytest.approx(0.5)
+    assert (found.low, found.high, found.pairs) == (None, None, 3)
+
+
+def test_spearman_shares_ranks_between_equal_scores():
+    scores = [[0.1, 0.1, 0.2], [0.1, 0.2, 0.2]]
+    expected = stats.spearmanr([1, 2, 3] * 2, np.ravel(scores)).statistic
+    assert spearman([1, 2, 3], scores).value == pytest.approx(expected)
+
+
+def test_the_bootstrap_draws_whole_finals():
+    # The same order in every final, lost among large differences between finals once the
+    # scores under each value are dealt out anew.
+    paired = 10.0 * np.arange(8)[:, None] + 0.1 * np.arange(6)
+    draw = np.random.default_rng(0)
+    dealt = np.stack([draw.permutation(column) for column in paired.T], axis=1)
+    widths = [one.high - one.low for one in (spearman(SAMPLES, paired), spearman(SAMPLES, dealt))]
+    assert widths[0] < 0.6 * widths[1]
+
+
+def test_the_interval_of_spearman_covers_the_truth():
+    # 95 % of 300 tables without any effect; a deviation is 1.3 points.
+    found = [spearman(SAMPLES, noisy(10, seed=seed)) for seed in range(300)]
+    covered = np.mean([one.low <= 0 <= one.high for one in found])
+    assert 0.92 <= covered <= 1.0
+
+
+def test_scores_that_do_not_vary_have_no_coefficient():
+    assert spearman(SAMPLES, np.full((10, 6), 0.8)) is None
+    assert spearman([2, 2], noisy(5)[:, :2]) is None
+    assert pearson([0.5] * 5, range(5)) is None and pearson(range(5), [0.5] * 5) is None
+    assert pearson([0.5], [0.5]) is None
+
+
+def test_perfect_agreement_has_a_finite_interval():
+    for found in (spearman([1, 2], [[0.1, 0.2]] * 5), pearson(range(9), range(9))):
+        assert found.value == pytest.approx(1.0)
+        assert -1 <= found.low <= found.high <= 1
+
+
+def test_equal_scores_get_equal_intervals():
+    assert spearman(SAMPLES, noisy(10)) == spearman(SAMPLES, noisy(10))
+
+
+def test_pearson_has_fishers_interval():
+    draw = np.random.default_rng(0)
+    x = draw.normal(size=162)
+    y = x + draw.normal(size=162)
+    found, expected = pearson(x, y), stats.pearsonr(x, y)
+    interval = expected.confidence_interval(0.95)
+    assert found.value == pytest.approx(expected.statistic)
+    assert (found.low, found.high) == pytest.approx((interval.low, interval.high))
+    assert found.pairs == 162
+
+
+def test_three_pairs_have_no_interval():
+    assert pearson([1, 2, 3], [1, 3, 2]).low is None
+
+
+def test_equal_means_tie_whatever_the_order_of_the_sum():
+    up, down = (0.1 + 0.2 + 0.3) / 3, (0.3 + 0.2 + 0.1) / 3
+    assert up != down
+    assert settled([up, down]).tolist() == [0.2, 0.2]
+    table = np.array([[up, down, 0.1], [down, up, 0.1]])
+    assert average_ranks(table).tolist() == [1.5, 1.5, 3.0]
+    assert friedman(np.array([[up, down, up]] * 3)) == 1.0
+    assert settled([1e-9, 2e-9]).tolist() == [1e-9, 2e-9]  # small errors stay apart
+
+
+def test_signed_ranks_have_a_direction():
+    first, second = np.array([0.9, 0.5, 0.5]), np.array([0.5, 0.6, 0.5])
+    assert signed_rank_sum(first, second) == -signed_rank_sum(second, first) > 0
+    assert signed_rank_sum(first, first) == 0

@@ -82,10 +82,12 @@ def _print(plan: Plan, result: dict[str, Any]) -> None:
     from clar_tune.cli.pages import console
 
     rules, finals = plan.studies[0].rules, plan.studies[0].finals
+    search = f"{rules.trials} trials by {rules.sampler}, up to {rules.repeats} repeats"
+    if not any(study.searches for study in plan.studies):
+        search = "nothing to search"
     click.echo(
         f"{result['studies']} studies of {result['space']} ({result['settings']}): each "
-        f"{rules.trials} trials by {rules.sampler}, up to {rules.repeats} repeats, "
-        f"{finals} finals"
+        f"{search}, {finals} finals"
     )
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     table.add_column("graph")

@@ -71,8 +71,9 @@ def report(
     RUN is a name, the beginning of one, or `latest`. The file needs no network and no server.
 
     With --live the same page is served and refreshes itself. Only this machine reaches it,
-    unless --host says otherwise: then a token is needed, that of $CLAR_TUNE_TOKEN or a fresh
-    one, which is printed. It travels unencrypted, as all else on the page.
+    unless --host says otherwise: then a token is needed, that of $CLAR_TUNE_TOKEN, of 16
+    characters or more, or a fresh one, which is printed. It travels unencrypted, as all else
+    on the page.
 
     \b
     Examples:
@@ -176,6 +177,7 @@ def _replace(out: Path, text: str) -> None:
 def _serve(store: Store, runs: Sequence[str], host: str, port: int) -> None:
     from clar_tune.report import TOKEN_VARIABLE, Access, LivePage, PageServer
 
+    access = Access.at(host)
     names = _names(store, runs)
 
     def seen() -> list[tuple[RunView, bool]]:
@@ -184,7 +186,6 @@ def _serve(store: Store, runs: Sequence[str], host: str, port: int) -> None:
     def tell(line: str) -> None:
         click.echo(f"clar-tune: {line}", err=True)
 
-    access = Access.at(host)
     with PageServer(host, port, access) as server:
         server.page = LivePage(seen, tell)
         server.page.start()

@@ -128,7 +128,7 @@ def best(graph: str, method: str, condition: str, run: str, store: str) -> None:
 
 def _best_search(studies: list[StudyView]) -> StudyView | None:
     """Of repeated searches the one whose winner validates best."""
-    from clar_tune.winners import LOWER_IS_BETTER
+    from clar_tune.records import LOWER_IS_BETTER
 
     def rank(study: StudyView) -> float:
         score = study.best.val_score if study.best else None

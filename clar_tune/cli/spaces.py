@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from clar_tune.methods import Method
     from clar_tune.ranges import Parameter
-    from clar_tune.space import Space
+    from clar_tune.space import Correlate, Space
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
@@ -108,6 +108,9 @@ def _summary(space: "Space") -> dict[str, Any]:
         "protocols": dict(space.protocols),
         "preprocessing": space.preprocessing,
         "conditions": {name: found for name, found in conditions.items() if found != ({},)},
+        "columns": list(space.columns),
+        "correlate": space.correlate.content if space.correlate else None,
+        "paper": space.paper,
         "studies": space.studies,
         "settings": {name: _rules(space, name) for name in space.settings},
     }
@@ -163,7 +166,21 @@ def _print_head(space: "Space") -> None:
     for sweep in space.conditions:
         varied = " x ".join(f"{name} {Choice(values)}" for name, values in sweep.values.items())
         _print(f"conditions of {', '.join(sweep.methods) or 'all methods'}: {varied}")
+    if space.columns:
+        _print(f"columns: method and {', '.join(space.columns)}; other conditions make rows")
+    if space.correlate:
+        _print(f"correlates: {_correlated(space.correlate)}")
+    if space.paper:
+        _print(f"beside Table {space.paper} of the paper")
     _print(f"{space.preprocessing} edges, {_extent(space)}")
+
+
+def _correlated(correlate: "Correlate") -> str:
+    from clar_tune.ranges import Choice
+
+    if correlate.kind == "spearman":
+        return f"Spearman of {correlate.key} and the test score"
+    return f"Pearson of the test scores under {correlate.key} {Choice(correlate.of)}, in pairs"
 
 
 def _print_settings(space: "Space", settings: str) -> None:

@@ -24,6 +24,13 @@ if TYPE_CHECKING:
 @click.option(
     "--set", "settings", multiple=True, metavar="KEY=VALUE", help="Parameter; repeatable."
 )
+@click.option(
+    "--condition",
+    "conditions",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="What a space's sweep would fix: drop_edges, band, filter, or a parameter; repeatable.",
+)
 @click.option("--protocol", default="balanced-60-20-20", show_default=True, help="How to split.")
 @click.option(
     "--preprocessing",
@@ -53,16 +60,29 @@ if TYPE_CHECKING:
 @click.option("--threads", default=1, show_default=True, type=click.IntRange(1))
 @click.option("--data", type=click.Path(path_type=Path), help="Folder with raw graphs.")
 @click.option("--test", is_flag=True, help="Also score the test nodes; do not choose by it.")
+@click.option(
+    "--spectrum", is_flag=True, help="Show which frequencies the outputs hold, beside the plain."
+)
+@click.option(
+    "--splits",
+    default=1,
+    show_default=True,
+    type=click.IntRange(1),
+    help="Trainings of each with --spectrum: splits in turn, or seeds of a fixed one.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the record as JSON.")
 def train(
     graph_name: str,
     method_name: str,
     settings: tuple[str, ...],
+    conditions: tuple[str, ...],
     preprocessing: str,
     data: Path | None,
     seed: int,
     index: int,
     test: bool,
+    spectrum: bool,
+    splits: int,
     as_json: bool,
     **rules: Any,
 ) -> None:
@@ -72,19 +92,37 @@ def train(
     Examples:
       clar-tune train --graph csbm-heterophily --method gcn+clar
       clar-tune train --graph cora --method gcn+clar --set beta=2 --set dropout=0.5 --test
+      clar-tune train --graph cora --method gcn --condition drop_edges=0.3
+      clar-tune train --graph texas --method gcn+clar --spectrum --splits 5
     """  # noqa: D301
+    from clar_tune.catalogue import dataset_named
+    from clar_tune.cli.spectra import show_spectra
     from clar_tune.confirm import test_score
     from clar_tune.datasets import load
     from clar_tune.devices import best_device
     from clar_tune.methods import Method
+    from clar_tune.objectives import check_objective
+    from clar_tune.space import condition_text
     from clar_tune.splits import check_protocol, pair, search_nodes
     from clar_tune.tensors import TensorGraph
     from clar_tune.training import train as fit_model
+    from clar_tune.variants import check_variant, metric_of, parameters_of, variant_of, varied
 
-    method = Method.parse(method_name)
-    params = method.checked(parsed(settings))
+    if splits > 1 and not spectrum:
+        raise ParameterError(f"--splits {splits}: one training has one split. Add --spectrum.")
+    method, condition = Method.parse(method_name), parsed(conditions, "--condition")
+    params = method.checked({**parsed(settings), **parameters_of(condition)})
+    variant = variant_of(condition)
+    check_variant(variant)
     check_protocol(graph_name, rules["protocol"])
-    graph = load(graph_name, preprocessing, data)
+    metric = metric_of(variant, dataset_named(graph_name).metric)
+    check_objective(metric, rules["protocol"], rules["select"], method)
+    graph = varied(load(graph_name, preprocessing, data), variant, seed)
+    rules["condition"] = condition_text(condition)
+    if spectrum:
+        numbers = range(index, index + splits)
+        pairs = [pair(graph.name, rules["protocol"], seed, n, "repeat") for n in numbers]
+        return show_spectra(graph, method, params, rules, pairs, _progress, test, as_json)
     seeds = pair(graph.name, rules["protocol"], seed, index, "repeat")
     spec = method.spec(graph, params, seeds=seeds, **rules)
     nodes = search_nodes(graph, spec.protocol, spec.split_seed)
@@ -97,7 +135,7 @@ def train(
         _print(spec, fit.record, tested)
 
 
-def parsed(settings: tuple[str, ...]) -> dict[str, Value]:
+def parsed(settings: tuple[str, ...], option: str = "--set") -> dict[str, Value]:
     """``key=value`` pairs; values are read as YAML, so ``clamp=null`` and ``alpha=1e-3`` work."""
     import yaml
 
@@ -105,15 +143,15 @@ def parsed(settings: tuple[str, ...]) -> dict[str, Value]:
     for setting in settings:
         key, equals, text = setting.partition("=")
         if not equals or not key:
-            raise ParameterError(f"--set {setting}: write it as key=value.")
+            raise ParameterError(f"{option} {setting}: write it as key=value.")
         try:
             value = yaml.safe_load(text)
         except yaml.YAMLError as error:
-            raise ParameterError(f"--set {setting}: the value cannot be read.") from error
+            raise ParameterError(f"{option} {setting}: the value cannot be read.") from error
         if isinstance(value, str):
             value = _number(value)
         if not (value is None or isinstance(value, bool | int | float | str)):
-            raise ParameterError(f"--set {setting}: a single value is needed, got {value!r}.")
+            raise ParameterError(f"{option} {setting}: a single value is needed, got {value!r}.")
         params[key] = value
     return params
 
@@ -167,7 +205,7 @@ def _print(spec: TrainSpec, record: TrainRecord, tested: float | None) -> None:
 
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
     rows = [
-        ("graph", f"{spec.graph}, {spec.protocol}"),
+        ("graph", ", ".join(filter(None, (spec.graph, spec.condition, spec.protocol)))),
         ("nodes", f"{record.train_nodes} training, {record.val_nodes} validation"),
         (f"validation {record.metric}", f"{record.val_score:.4f}"),
         ("validation loss", f"{record.val_loss:.4f}"),
@@ -180,7 +218,7 @@ def _print(spec: TrainSpec, record: TrainRecord, tested: float | None) -> None:
         (f"penalty {name}", f"{term.value:.4g}, with a gradient in {term.active:.1%} of epochs")
         for name, term in record.terms.items()
     ]
-    rows += [(name.replace("_", " "), f"{value:.4%}") for name, value in record.facts.items()]
+    rows += [(name.replace("_", " "), f"{value:.4g}") for name, value in record.facts.items()]
     for row in rows:
         table.add_row(*row)
     console = Console()

@@ -1,60 +1,81 @@
 """Finals of winners side by side, with intervals, tests, and what can be concluded."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from statistics import fmean
+from typing import TypeVar
 
 from clar_tune.catalogue import dataset_named
 from clar_tune.comparison.across import across_of
+from clar_tune.comparison.captions import caption_of
 from clar_tune.comparison.contrasts import contrasts_of, family_of
+from clar_tune.comparison.correlations import correlations_of
 from clar_tune.comparison.joining import check_joinable
+from clar_tune.comparison.labels import Place, arranged, split_label
+from clar_tune.comparison.origins import crossing_sentences, crossings_of
 from clar_tune.comparison.records import (
     Across,
     Budget,
     Comparison,
     Contrast,
+    Correlation,
     PairAcross,
+    Point,
     Row,
     Score,
     Standing,
 )
-from clar_tune.comparison.samples import Place, Sample, samples_of
+from clar_tune.comparison.samples import Sample, samples_of
 from clar_tune.comparison.scores import scores_of
-from clar_tune.comparison.sentences import caption_of, conclusions_of
+from clar_tune.comparison.sentences import conclusions_of
 from clar_tune.comparison.standings import standings_of
 from clar_tune.overview import RunView
-from clar_tune.splits import PROTOCOLS
+from clar_tune.splits import PROTOCOLS, Protocol
 
 __all__ = [
     "Across",
     "Budget",
     "Comparison",
     "Contrast",
+    "Correlation",
     "PairAcross",
+    "Point",
     "Row",
     "Score",
     "Standing",
+    "arranged",
     "compare",
+    "split_label",
 ]
+
+T = TypeVar("T", bound=Hashable)
 
 
 def compare(runs: Sequence[RunView]) -> Comparison:
     """One table from one run, or from several whose numbers are comparable."""
     check_joinable(runs)
-    samples = samples_of(runs)
-    methods = _methods(runs, samples)
+    columns = tuple(json.loads(runs[0].row.columns or "[]"))
+    planned, found = _planned(runs, columns), samples_of(runs, columns)
+    places = _row_by_row(planned)
+    samples = {place: found[place] for place in places if place in found}
+    methods = list(dict.fromkeys(place[2] for place in planned if place in samples))
     table = _paper_table(runs)
     sign = next((sample.sign for sample in samples.values()), 1.0)
-    family = family_of(_planned(runs))
+    family = family_of(places)
+    crossings = crossings_of(samples, [plan.pair for plan in family])
     scores = scores_of(samples, table)
-    contrasts = contrasts_of(samples, family, table)
+    contrasts = contrasts_of(samples, family, table, crossings)
+    correlations = correlations_of(samples, runs[0].row.correlate, table)
     rows = _rows(samples)
-    planned = list(dict.fromkeys((plan.place[2], plan.against[2]) for plan in family))
-    across = across_of(methods, scores, sign, planned)
+    pairs = list(dict.fromkeys((plan.place[2], plan.against[2]) for plan in family))
+    across = across_of(methods, scores, sign, pairs, mixed=bool(crossings))
+    shown = table if _prints(scores, contrasts, correlations) else None
+    searched = any(score.budget.repeats for score in scores)
     return Comparison(
         runs=tuple(run.name for run in runs),
         space=" + ".join(dict.fromkeys(run.row.space for run in runs)),
         settings=runs[0].row.settings,
-        paper_table=table,
+        paper_table=shown,
         methods=tuple(methods),
         rows=tuple(rows),
         scores=tuple(scores),
@@ -62,22 +83,35 @@ def compare(runs: Sequence[RunView]) -> Comparison:
         family=len(family),
         standings=tuple(standings_of(methods, scores, contrasts, sign)),
         across=across,
-        caption=tuple(caption_of(runs, rows, len(family), table)),
-        conclusions=tuple(conclusions_of(runs, scores, contrasts, across)),
+        caption=tuple(caption_of(runs, rows, len(family), shown, correlations, searched)),
+        conclusions=(
+            *crossing_sentences(crossings, [plan.pair for plan in family]),
+            *conclusions_of(runs, places, scores, contrasts, correlations, across),
+        ),
+        columns=columns,
+        unit="search" if runs[0].budget["searches"] > 1 else "final",
+        correlations=tuple(correlations),
     )
 
 
-def _planned(runs: Sequence[RunView]) -> list[Place]:
+def _planned(runs: Sequence[RunView], columns: Collection[str]) -> list[Place]:
     """Every place that the runs set out to fill, and any that they filled besides."""
-    planned = [place for run in runs for place in json.loads(run.row.studies)]
+    planned = [tuple(place) for run in runs for place in json.loads(run.row.studies)]
     begun = [(study.graph, study.condition, study.method) for run in runs for study in run.studies]
-    return list(dict.fromkeys([(graph, condition, m) for graph, condition, m in planned] + begun))
+    return list(dict.fromkeys(arranged(place, columns) for place in [*planned, *begun]))
 
 
-def _methods(runs: Sequence[RunView], samples: dict[Place, Sample]) -> list[str]:
-    """Methods with finals, in the order of the plan."""
-    present = {method for _, _, method in samples}
-    return list(dict.fromkeys(method for _, _, method in _planned(runs) if method in present))
+def _row_by_row(places: Sequence[Place]) -> list[Place]:
+    """Places of a row, and rows of a graph, together; else in their order."""
+    graphs = _numbered(graph for graph, _, _ in places)
+    rows = _numbered((graph, condition) for graph, condition, _ in places)
+    methods = _numbered(method for _, _, method in places)
+    return sorted(places, key=lambda p: (graphs[p[0]], rows[p[0], p[1]], methods[p[2]]))
+
+
+def _numbered(found: Iterable[T]) -> dict[T, int]:
+    """The place of each in order of first appearance."""
+    return {each: number for number, each in enumerate(dict.fromkeys(found))}
 
 
 def _paper_table(runs: Sequence[RunView]) -> str | None:
@@ -86,18 +120,47 @@ def _paper_table(runs: Sequence[RunView]) -> str | None:
     return tables.pop() if len(tables) == 1 else None
 
 
-def _rows(samples: dict[Place, Sample]) -> list[Row]:
+def _prints(
+    scores: Iterable[Score], contrasts: Iterable[Contrast], correlations: Iterable[Correlation]
+) -> bool:
+    """Whether any number of the paper stands beside ours."""
+    numbers = (
+        *(score.paper for score in scores),
+        *(contrast.paper_ratio for contrast in contrasts),
+        *(correlation.paper for correlation in correlations),
+    )
+    return any(number is not None for number in numbers)
+
+
+def _rows(samples: Mapping[Place, Sample]) -> list[Row]:
+    """Rows of a graph stand together, in the order of the plan."""
     rows: dict[tuple[str, str], Row] = {}
     for (graph, condition, _), sample in samples.items():
-        protocol = sample.studies[0].protocol
-        notes = [note for note in dataset_named(graph).notes if note != "directed"]
-        notes += ["fixed split"] if PROTOCOLS[protocol].fixed else []
-        notes += ["no verdict"] if not PROTOCOLS[protocol].verdict else []
         rows[graph, condition] = Row(
             graph=graph,
             condition=condition,
-            protocol=protocol,
-            metric=sample.metric,
-            notes=tuple(notes),
+            protocol=sample.study.protocol,
+            metric=sample.study.metric,
+            notes=tuple(_notes(graph, PROTOCOLS[sample.study.protocol])),
+            **_nodes(sample),
         )
     return list(rows.values())
+
+
+def _nodes(sample: Sample) -> dict[str, int]:
+    """Sizes of the splits of its finals."""
+    finals = [final for study in sample.studies for final in study.finals]
+    names = ("train_nodes", "val_nodes", "test_nodes")
+    return {name: round(fmean(final[name] for final in finals)) for name in names}
+
+
+def _notes(graph: str, protocol: Protocol) -> Iterator[str]:
+    for note in dataset_named(graph).notes:
+        if note != "directed" and (note != "leaky" or protocol.held_out):
+            yield note
+    if not protocol.held_out:
+        yield "no held-out nodes"
+    elif protocol.fixed:
+        yield "fixed split"
+    if not protocol.verdict:
+        yield "no verdict"

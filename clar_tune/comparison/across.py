@@ -14,6 +14,7 @@ from clar_tune.statistics import (
     average_ranks,
     friedman,
     holm,
+    signed_rank_sum,
     signed_ranks,
 )
 
@@ -21,16 +22,22 @@ Pair = tuple[str, str]
 
 
 def across_of(
-    methods: Sequence[str], scores: Sequence[Score], sign: float, planned: Sequence[Pair] = ()
+    methods: Sequence[str],
+    scores: Sequence[Score],
+    sign: float,
+    planned: Sequence[Pair] = (),
+    *,
+    mixed: bool = False,
 ) -> Across:
     """Tests over the graphs that all methods have; twins count once, generated ones never.
 
     ``planned`` comparisons are corrected among themselves: all pairs of twelve methods are too
-    many for Holm's correction ever to find anything over eleven graphs.
+    many for Holm's correction ever to find anything over eleven graphs. ``mixed`` methods come
+    from spaces that give them other ranges, and are not tested.
     """
     table, graphs = _table(methods, scores, sign)
     ranks = average_ranks(table) if graphs and len(methods) > 1 else np.array([])
-    reason = _reason(methods, graphs, scores)
+    reason = _reason(methods, graphs, scores, mixed=mixed)
     pairs = () if reason else _pairs(methods, table, list(combinations(methods, 2)))
     known = [pair for pair in planned if set(pair) <= set(methods)]
     return Across(
@@ -64,9 +71,13 @@ def _table(
     return np.array(table), names
 
 
-def _reason(methods: Sequence[str], graphs: Sequence[str], scores: Sequence[Score]) -> str:
+def _reason(
+    methods: Sequence[str], graphs: Sequence[str], scores: Sequence[Score], *, mixed: bool
+) -> str:
     if len(methods) < 2:
-        return "one method only."
+        return "one method only." if methods else "no method has finals yet."
+    if mixed:
+        return "methods of one row come from spaces with other ranges or values."
     if any(score.condition for score in scores):
         return "the rows are conditions of a sweep, not graphs."
     if len(graphs) < ENOUGH_GRAPHS:
@@ -84,9 +95,19 @@ def _pairs(
     column = {method: table[:, place] for place, method in enumerate(methods)}
     p = [signed_ranks(column[method], column[against]) for method, against in pairs]
     return tuple(
-        PairAcross(method=method, against=against, p=value, p_holm=corrected)
+        PairAcross(
+            method=method,
+            against=against,
+            p=value,
+            p_holm=corrected,
+            ahead=_ahead(method, against, signed_rank_sum(column[method], column[against])),
+        )
         for (method, against), value, corrected in zip(pairs, p, holm(p), strict=True)
     )
+
+
+def _ahead(method: str, against: str, balance: float) -> str:
+    return (method if balance > 0 else against) if balance else ""
 
 
 def _cliques(

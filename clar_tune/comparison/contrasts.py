@@ -1,13 +1,17 @@
 """The planned comparisons: each regularizer with its backbone, clar with each rival."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from statistics import fmean
 from typing import NamedTuple
 
+from clar_tune.comparison.labels import Place, split_label, whole_condition
+from clar_tune.comparison.origins import Crossings
 from clar_tune.comparison.records import Contrast
-from clar_tune.comparison.samples import Place, Sample
-from clar_tune.paper import printed
-from clar_tune.statistics import ENOUGH_UNITS, LEVEL, estimate, holm
+from clar_tune.comparison.samples import Sample
+from clar_tune.paper import printed, printed_ratio
+from clar_tune.statistics import ENOUGH_UNITS, LEVEL, holm
+from clar_tune.variants import VARIANTS
 
 CHAMPION = "clar"
 """The regularizer that is compared with every rival too."""
@@ -20,84 +24,154 @@ class Planned(NamedTuple):
     against: Place
     rival: bool
 
+    @property
+    def pair(self) -> tuple[Place, Place]:
+        """Both places."""
+        return self.place, self.against
+
 
 def family_of(places: Iterable[Place]) -> list[Planned]:
-    """Every comparison that a set of places calls for, whatever came out.
-
-    A sweep over a regularizer's own parameter leaves its backbone without a condition.
-    """
-    known = dict.fromkeys(places)
+    """Every comparison that a set of places calls for, whatever came out."""
+    known = list(dict.fromkeys(places))
+    rows: dict[tuple[str, str], list[Place]] = {}
+    plains: dict[tuple[str, str], list[Place]] = {}
+    for place in known:
+        graph, condition, label = place
+        rows.setdefault((graph, condition), []).append(place)
+        plains.setdefault((graph, split_label(label)[0]), []).append(place)
     planned = []
-    for graph, condition, method in known:
-        backbone, _, regularizer = method.partition("+")
+    for place in known:
+        graph, condition, label = place
+        backbone, _, regularizer = split_label(label)[0].partition("+")
         if not regularizer:
             continue
-        plain = [(graph, condition, backbone), (graph, "", backbone)]
-        against = next((place for place in plain if place in known), None)
+        against = _most_alike(place, plains.get((graph, backbone), []))
         if against:
-            planned.append(Planned((graph, condition, method), against, rival=False))
+            planned.append(Planned(place, against, rival=False))
         if regularizer == CHAMPION:
-            planned += [
-                Planned((graph, condition, method), other, rival=True)
-                for other in known
-                if other[:2] == (graph, condition) and _is_rival(other[2], backbone)
-            ]
+            others = (other for other in rows[graph, condition] if _is_rival(other[2], backbone))
+            planned += [Planned(place, other, rival=True) for other in others]
     return planned
 
 
+def _most_alike(place: Place, plains: Iterable[Place]) -> Place | None:
+    """The plain backbone under the same condition.
+
+    A sweep over a regularizer's own parameter leaves its backbone without that key; keys that
+    change the graph must agree.
+    """
+    own = whole_condition(place)
+    found = []
+    for plain in plains:
+        other = whole_condition(plain)
+        missing = own.keys() - other.keys()
+        if other.items() <= own.items() and not missing & VARIANTS.keys():
+            found.append((len(missing), plain))
+    return min(found)[1] if found else None
+
+
 def contrasts_of(
-    samples: Mapping[Place, Sample], family: Iterable[Planned], table: str | None
+    samples: Mapping[Place, Sample],
+    family: Sequence[Planned],
+    table: str | None,
+    crossings: Crossings,
 ) -> list[Contrast]:
     """The results of the planned comparisons that have any, corrected as one family."""
-    planned = list(family)
     found = [
-        _contrast(samples[plan.place], samples[plan.against], plan.rival, table)
-        for plan in planned
+        _contrast(
+            samples[plan.place],
+            samples[plan.against],
+            _Question(plan.rival, table, len(family), plan.pair in crossings),
+        )
+        for plan in family
         if plan.place in samples and plan.against in samples
     ]
     contrasts = [contrast for contrast in found if contrast is not None]
     tested = [place for place, contrast in enumerate(contrasts) if contrast.p is not None]
-    corrected = holm([contrasts[place].p or 0.0 for place in tested], len(planned))
+    corrected = holm([contrasts[place].p or 0.0 for place in tested], len(family))
     for place, p_holm in zip(tested, corrected, strict=True):
         contrasts[place] = _judged(contrasts[place], p_holm)
     return contrasts
 
 
-def _is_rival(method: str, backbone: str) -> bool:
-    own, _, regularizer = method.partition("+")
+def _is_rival(label: str, backbone: str) -> bool:
+    own, _, regularizer = split_label(label)[0].partition("+")
     return own == backbone and regularizer not in ("", CHAMPION)
 
 
-def _contrast(one: Sample, other: Sample, rival: bool, table: str | None) -> Contrast | None:
-    shared = [unit for unit in one.values if unit in other.values]
-    if not shared:
+class _Question(NamedTuple):
+    """What is asked of two samples, and under which circumstances."""
+
+    rival: bool
+    table: str | None
+    family: int
+    crossing: bool
+    """Whether they come from spaces that do not compare."""
+
+
+def _contrast(one: Sample, other: Sample, asked: _Question) -> Contrast | None:
+    gains, against = _paired(one, other)
+    if not gains:
         return None
-    gains = [one.sign * (one.values[unit] - other.values[unit]) for unit in shared]
-    found = estimate(gains, one.test_share)
-    tested = one.decides and found.units >= ENOUGH_UNITS
+    units = len(gains) if one.over_searches else sum(map(len, gains))
+    enough = units >= ENOUGH_UNITS
+    found = one.estimate(gains, asked.family if enough else 1)
+    reason = _reason(one, crossing=asked.crossing, enough=enough, spread=found.p is not None)
     graph, condition, method = one.place
+    whole = fmean(map(fmean, against)) if one.is_error else 0.0
     return Contrast(
         graph=graph,
         condition=condition,
         method=method,
-        against=other.method,
-        rival=rival,
+        against=other.place[2],
+        rival=asked.rival,
         gain=found.mean,
         half=found.half,
-        p=found.p if tested else None,
+        p=None if reason else found.p,
         p_holm=None,
-        detectable=found.detectable if tested else None,
+        detectable=None if reason else found.detectable,
         units=found.units,
         verdict="none",
-        paper_gain=_printed_gain(one, other, table),
+        paper_gain=_printed_gain(one, other, asked.table),
+        ratio=(whole - found.mean) / whole if whole else None,
+        ratio_half=found.half / whole if whole and found.half is not None else None,
+        paper_ratio=_printed_ratio(one, other, asked.table),
+        reason=reason,
     )
 
 
+def _paired(one: Sample, other: Sample) -> tuple[list[list[float]], list[list[float]]]:
+    """Gains of each search on the splits that both have, and the scores of ``other`` there."""
+    gains, against = [], []
+    for search, scores in one.finals.items():
+        others = other.finals.get(search, {})
+        shared = [unit for unit in scores if unit in others]
+        if shared:
+            gains.append([one.sign * (scores[unit] - others[unit]) for unit in shared])
+            against.append([others[unit] for unit in shared])
+    return gains, against
+
+
+def _reason(one: Sample, *, crossing: bool, enough: bool, spread: bool) -> str:
+    """Why there is no verdict; empty if there can be one."""
+    hindrances = {
+        "protocol": not one.decides,
+        "spaces": crossing,
+        "searches" if one.over_searches else "finals": not enough,
+        "spread": not spread,
+    }
+    return next((name for name, holds in hindrances.items() if holds), "")
+
+
+def _printed_ratio(one: Sample, other: Sample, table: str | None) -> float | None:
+    study = one.study
+    methods = study.method, other.study.method
+    return printed_ratio(table, study.graph, *methods, study.condition, study.protocol)
+
+
 def _printed_gain(one: Sample, other: Sample, table: str | None) -> float | None:
-    values = [
-        printed(table, sample.place[0], sample.method, sample.place[1], sample.studies[0].protocol)
-        for sample in (one, other)
-    ]
+    studies = (one.study, other.study)
+    values = [printed(table, s.graph, s.method, s.condition, s.protocol) for s in studies]
     if values[0] is None or values[1] is None:
         return None
     return one.sign * (values[0] - values[1])

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 from typing import Any
 
 from clar_tune.errors import StoreError
@@ -13,17 +14,27 @@ UNLIKE = ("studies",)
 
 def check_joinable(runs: Sequence[RunView]) -> None:
     """Refuse runs whose numbers are not comparable, naming the first difference."""
-    first = runs[0]
     for other in runs[1:]:
-        _check_rules(first, other)
-    graphs: dict[str, tuple[RunView, Mapping[str, str]]] = {}
+        _check_rules(runs[0], other)
+    facts = [_graph_facts(run) for run in runs]
+    # Every run with every other: one that has no finals yet vouches for nobody.
+    for (first, known), (other, found) in combinations(zip(runs, facts, strict=True), 2):
+        for graph in known.keys() & found.keys():
+            _check_facts(first, other, known[graph], found[graph])
+    _check_owners(runs)
+
+
+def _check_facts(
+    first: RunView, other: RunView, known: Mapping[str, Any], found: Mapping[str, Any]
+) -> None:
+    for name, value in known.items():
+        if found.get(name, value) != value:
+            _refuse(first, other, name, value, found[name])
+
+
+def _check_owners(runs: Sequence[RunView]) -> None:
     owners: dict[tuple[str, ...], RunView] = {}
     for run in runs:
-        for graph, facts in _graph_facts(run).items():
-            known, expected = graphs.setdefault(graph, (run, facts))
-            for name, value in facts.items():
-                if expected.get(name, value) != value:
-                    _refuse(known, run, f"{name} of {graph}", expected[name], value)
         for study in run.studies:
             place = study.graph, study.method, study.condition, str(study.search)
             owner = owners.setdefault(place, run)
@@ -45,6 +56,8 @@ def _rules(run: RunView) -> dict[str, Any]:
     return {
         "version of the numbers": run.row.numbers,
         "settings": run.row.settings,
+        "columns": run.row.columns,
+        "correlate": run.row.correlate,
         "outer test": run.options.get("outer_test"),
         **{name: value for name, value in run.budget.items() if name not in UNLIKE},
     }
@@ -53,15 +66,22 @@ def _rules(run: RunView) -> dict[str, Any]:
 def _graph_facts(run: RunView) -> dict[str, dict[str, Any]]:
     """What joined runs must have in common on a graph: content, protocol, final pairs."""
     found: dict[str, dict[str, Any]] = {
-        graph: {"content": content} for graph, content in json.loads(run.row.graph_hashes).items()
+        graph: {f"content of {graph}": content, **_seed(run, graph)}
+        for graph, content in json.loads(run.row.graph_hashes).items()
     }
     for study in run.studies:
-        facts = found.setdefault(study.graph, {})
-        facts["protocol"] = study.protocol
+        facts = found.setdefault(study.graph, _seed(run, study.graph))
+        facts[f"protocol of {study.graph}"] = study.protocol
         for final in study.finals:
             pair = final["split_seed"], final["init_seed"]
-            facts[f"seeds of final {final['repeat']} (search {study.search})"] = pair
+            name = f"seeds of final {final['repeat']} (search {study.search}) of {study.graph}"
+            facts[name] = pair
     return found
+
+
+def _seed(run: RunView, graph: str) -> dict[str, Any]:
+    """What all final pairs of a graph come from."""
+    return {f"--seed on {graph}": run.row.seed}
 
 
 def _refuse(first: RunView, other: RunView, what: str, one: Any, two: Any) -> None:

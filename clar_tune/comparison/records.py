@@ -3,12 +3,19 @@
 from dataclasses import dataclass
 
 VERDICTS = ("better", "worse", "undecided", "none")
-"""``none``: the protocol or the number of finals allows no verdict."""
+"""``none``: no verdict is allowed; a contrast says why."""
+REASONS = ("protocol", "spaces", "finals", "searches", "spread")
+"""Why there is no verdict: the protocol allows none, the methods come from spaces that give them
+other ranges, too few finals, too few repeated searches, or gains without any spread."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One line of a table: a graph under a condition, and how its finals were split."""
+    """One line of a table: a graph under a condition, and how its finals were split.
+
+    The condition is the part that makes rows; the part that makes columns stands in the names
+    of methods, such as ``gcn+clar clamp=10`` (see ``labels``).
+    """
 
     graph: str
     condition: str
@@ -16,6 +23,10 @@ class Row:
     metric: str
     notes: tuple[str, ...]
     """What must be known of the graph: ``leaky``, ``synthetic``, ``fixed split`` …"""
+    train_nodes: int = 0
+    val_nodes: int = 0
+    test_nodes: int = 0
+    """Nodes that train, validate and test a final; where splits differ, on average."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,9 +52,9 @@ class Score:
     condition: str
     mean: float
     half: float | None
-    """Half the width of the 95 % interval; none for a single final."""
+    """Half the width of the 95 % interval; none for a single unit, or without any spread."""
     units: int
-    """Splits, or seeds on fixed splits, that the interval is over."""
+    """What the interval is over: splits, seeds on fixed splits, or repeated searches."""
     searches: int
     search_spread: float | None
     """Standard deviation of the means of repeated searches."""
@@ -60,6 +71,8 @@ class Score:
     """Whether every winner had all the repeats asked for."""
     used_up: bool
     """Whether a search ended early because no configuration was left."""
+    without_complement: bool = False
+    """Whether every winner of clar gave its complement the weight 0, which makes it nl."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,10 +90,65 @@ class Contrast:
     p: float | None
     p_holm: float | None
     detectable: float | None
-    """Smallest true gain that one test at 5 % finds with probability 0.8."""
+    """Smallest true gain that is found with probability 0.8 at the first step of Holm's
+    correction, whose level is 0.05 / family."""
     units: int
+    """Pairs of splits, of seeds on fixed splits, or of repeated searches."""
     verdict: str
     paper_gain: float | None
+    ratio: float | None = None
+    """For errors, the mean error as a part of that of ``against``: below 1 is an improvement."""
+    ratio_half: float | None = None
+    """``half`` as a part of the same."""
+    paper_ratio: float | None = None
+    reason: str = ""
+    """Why there is no verdict, one of ``REASONS``; empty if there is one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """One point of a correlation."""
+
+    condition: str
+    """What it stands for: the value of the key, or the cell of the grid."""
+    x: float
+    y: float
+    """Means over finals; ``x`` of a Spearman correlation is the value of the key itself."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Correlation:
+    """How scores depend on a key of the conditions, or agree under two of its values."""
+
+    kind: str
+    """``spearman``: the key's values and the scores. ``pearson``: scores under two values."""
+    graph: str
+    method: str
+    condition: str
+    """What else is fixed; empty for ``pearson``, where the rest makes the cells."""
+    metric: str
+    key: str
+    values: tuple[str, ...]
+    """All values of the key in ascending order, or the two: that of ``x``, that of ``y``."""
+    coefficient: float | None
+    """None where scores do not vary, or where too few are there yet."""
+    low: float | None
+    high: float | None
+    """Ends of the 95 % interval."""
+    paper: float | None
+    """What the paper prints for it."""
+    pairs: int
+    """Pairs of numbers that the coefficient is taken over."""
+    units: int
+    """Units behind every point: splits, seeds on fixed splits, or repeated searches."""
+    points: tuple[Point, ...]
+    identical: int = 0
+    """Points of ``pearson`` whose finals are the very same trainings under both values."""
+    apart: float | None = None
+    """The coefficient without these points, if there are any."""
+    gap: float | None = None
+    gap_half: float | None = None
+    """Mean of y - x over all points and half of its 95 % interval over finals (``pearson``)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,6 +178,8 @@ class PairAcross:
     against: str
     p: float
     p_holm: float
+    ahead: str = ""
+    """Which of both the signed ranks speak for; empty if for neither."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,8 +211,10 @@ class Comparison:
     space: str
     settings: str
     paper_table: str | None
-    """Number of the table of the paper, such as ``III``."""
+    """Number of the table of the paper, such as ``III``, if any of its numbers stand here."""
     methods: tuple[str, ...]
+    """Names of the columns: a method, and after a space the part of its condition that makes
+    columns, if any."""
     rows: tuple[Row, ...]
     scores: tuple[Score, ...]
     contrasts: tuple[Contrast, ...]
@@ -154,6 +226,11 @@ class Comparison:
     """How to read the numbers, one sentence each."""
     conclusions: tuple[str, ...]
     """What can and what cannot be concluded, one sentence each."""
+    columns: tuple[str, ...] = ()
+    """Keys of conditions that make columns; all others make rows."""
+    unit: str = "final"
+    """What intervals and tests count: ``final``, or ``search`` where searches were repeated."""
+    correlations: tuple[Correlation, ...] = ()
 
     def score(self, row: Row, method: str) -> Score | None:
         """The score of a method on a row."""

@@ -4,28 +4,40 @@ import json
 from collections.abc import Iterable, Mapping
 from statistics import fmean, stdev
 
+from clar_tune.comparison.contrasts import CHAMPION
+from clar_tune.comparison.labels import Place
 from clar_tune.comparison.records import Budget, Score
-from clar_tune.comparison.samples import Place, Sample
+from clar_tune.comparison.samples import Sample
 from clar_tune.overview import StudyView
 from clar_tune.paper import printed
-from clar_tune.statistics import estimate
+from clar_tune.statistics import settled
 
 WEIGHTS = ("alpha", "beta", "weight", "rate")
 """Parameters that switch a regularizer off when all of them are 0."""
+COMPLEMENT = "beta"
+"""The weight of the complement: without it clar is nl."""
 
 
 def scores_of(samples: Mapping[Place, Sample], table: str | None) -> list[Score]:
     """One score per sample; ``table`` numbers the paper's table."""
+    values = {place: _value(sample) for place, sample in samples.items()}
     best: dict[tuple[str, str], float] = {}
-    for (graph, condition, _), sample in samples.items():
-        value = sample.sign * fmean(sample.values.values())
-        best[graph, condition] = max(value, best.get((graph, condition), value))
-    return [_score(sample, best[place[:2]], table) for place, sample in samples.items()]
+    for place, value in values.items():
+        best[place[:2]] = max(value, best.get(place[:2], value))
+    return [
+        _score(sample, table, best=values[place] == best[place[:2]])
+        for place, sample in samples.items()
+    ]
 
 
-def _score(sample: Sample, best: float, table: str | None) -> Score:
-    graph, condition, method = sample.place
-    found = estimate(list(sample.values.values()), sample.test_share)
+def _value(sample: Sample) -> float:
+    """By which methods of a row are put in order: higher is better, equal means are equal."""
+    return float(settled(sample.sign * fmean(sample.values.values())))
+
+
+def _score(sample: Sample, table: str | None, *, best: bool) -> Score:
+    (graph, condition, method), study = sample.place, sample.study
+    found = sample.estimate(sample.scores)
     means = [fmean(final["test_score"] for final in study.finals) for study in sample.studies]
     return Score(
         graph=graph,
@@ -36,13 +48,14 @@ def _score(sample: Sample, best: float, table: str | None) -> Score:
         units=found.units,
         searches=len(sample.studies),
         search_spread=stdev(means) if len(means) > 1 else None,
-        paper=printed(table, graph, method, condition, sample.studies[0].protocol),
-        best=sample.sign * fmean(sample.values.values()) >= best,
+        paper=printed(table, graph, study.method, study.condition, study.protocol),
+        best=best,
         budget=total([budget_of(study) for study in sample.studies]),
         penalty_active=_active(sample),
         weightless=all(_weightless(study) for study in sample.studies),
         full=all(study.winner is not None and study.winner.full for study in sample.studies),
         used_up=any(study.used_up for study in sample.studies),
+        without_complement=all(_without_complement(study) for study in sample.studies),
     )
 
 
@@ -78,8 +91,19 @@ def _active(sample: Sample) -> float | None:
 
 
 def _weightless(study: StudyView) -> bool:
+    weights = _weights(study)
+    return bool(weights) and not any(weights.values())
+
+
+def _without_complement(study: StudyView) -> bool:
+    weights = _weights(study)
+    clar = study.method.partition("+")[2] == CHAMPION
+    return clar and not weights.get(COMPLEMENT, 1) and any(weights.values())
+
+
+def _weights(study: StudyView) -> dict[str, float]:
+    """Those of the winner's regularizer, by name."""
     if study.best is None or "+" not in study.method:
-        return False
+        return {}
     params = json.loads(study.best.params)
-    weights = [params[name] for name in WEIGHTS if name in params]
-    return bool(weights) and not any(weights)
+    return {name: params[name] for name in WEIGHTS if name in params}

@@ -9,7 +9,7 @@ from clar_tune.comparison.scores import total
 from clar_tune.statistics import average_ranks
 
 TIE = 0.00005
-"""Gains smaller than this print as 0.00 points."""
+"""Gains smaller than this print as 0.00 points, or as a ratio of 1.0000 for errors."""
 
 
 def standings_of(
@@ -31,19 +31,25 @@ def standings_of(
 def _standing(
     method: str, scores: Sequence[Score], contrasts: Sequence[Contrast], rank: float | None
 ) -> Standing:
-    gains = [contrast.gain for contrast in contrasts]
+    signs = [_sign(contrast) for contrast in contrasts]
     return Standing(
         method=method,
         rows=len(scores),
         bests=sum(score.best for score in scores),
-        wins=sum(gain >= TIE for gain in gains),
-        ties=sum(abs(gain) < TIE for gain in gains),
-        losses=sum(gain <= -TIE for gain in gains),
+        wins=signs.count(1),
+        ties=signs.count(0),
+        losses=signs.count(-1),
         better=sum(contrast.verdict == "better" for contrast in contrasts),
         worse=sum(contrast.verdict == "worse" for contrast in contrasts),
         rank=rank,
         budget=total(score.budget for score in scores),
     )
+
+
+def _sign(contrast: Contrast) -> int:
+    """1 for a gain, -1 for a loss, 0 for what prints as neither."""
+    gain = contrast.gain if contrast.ratio is None else 1 - contrast.ratio
+    return 0 if abs(gain) < TIE else (1 if gain > 0 else -1)
 
 
 def _ranks(methods: Sequence[str], scores: Sequence[Score], sign: float) -> dict[str, float]:

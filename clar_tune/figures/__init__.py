@@ -8,11 +8,14 @@ from clar_tune.figures.budget import budget_figure
 from clar_tune.figures.expected import expected_figures
 from clar_tune.figures.files import write_figures
 from clar_tune.figures.gains import gain_figures
+from clar_tune.figures.pairs import pair_figures
 from clar_tune.figures.penalty import penalty_figure
 from clar_tune.figures.ranks import rank_figure
 from clar_tune.figures.records import Figure
+from clar_tune.figures.responses import response_figures
 from clar_tune.figures.script import vega_script
 from clar_tune.figures.study import of_study
+from clar_tune.figures.sweeps import sweep_figures
 from clar_tune.figures.theme import DARK, LIGHT
 from clar_tune.overview import RunView
 
@@ -22,6 +25,9 @@ __all__ = ["DARK", "LIGHT", "Figure", "of_comparison", "of_study", "vega_script"
 def of_comparison(comparison: Comparison, runs: Sequence[RunView]) -> list[Figure]:
     """The figures over all studies; those without data are left out."""
     found = [
+        *sweep_figures(comparison),
+        *pair_figures(comparison),
+        *response_figures(runs),
         *gain_figures(comparison),
         rank_figure(comparison),
         paper_figure(comparison),

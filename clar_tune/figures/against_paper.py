@@ -8,7 +8,7 @@ import altair as alt
 from clar_tune.comparison.records import Comparison, Score
 from clar_tune.figures.charts import ONCE, ROWS, scaled, spec_of, worded
 from clar_tune.figures.records import Figure, place_name, short
-from clar_tune.figures.scales import method_scales
+from clar_tune.figures.scales import method_scales, parts_of
 from clar_tune.figures.units import Unit, unit_of
 
 HEIGHT, STRIP = 400, 14
@@ -35,14 +35,12 @@ def paper_figure(comparison: Comparison) -> Figure | None:
 
 
 def _row(score: Score) -> dict[str, Any]:
-    backbone, _, regularizer = score.method.partition("+")
     return {
         "graph": score.graph,
         "condition": score.condition,
         "place": place_name(score.graph, score.condition),
         "method": score.method,
-        "backbone": backbone,
-        "regularizer": regularizer or "none",
+        **parts_of(score.method),
         "paper": score.paper,
         "mean": score.mean,
         "low": None if score.half is None else score.mean - score.half,

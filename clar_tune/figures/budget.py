@@ -5,7 +5,9 @@ from typing import Any
 
 import altair as alt
 
-from clar_tune.figures.charts import ROWS, spec_of
+from clar_tune.comparison.wording import counted
+from clar_tune.figures.charts import ROWS, beside, spec_of
+from clar_tune.figures.places import by_place
 from clar_tune.figures.records import Figure, short
 from clar_tune.figures.scales import ONE_LINE, legend
 from clar_tune.figures.theme import BLUE, ORANGE
@@ -18,9 +20,8 @@ CLOCKS = ((7200.0, 3600.0, "hours"), (120.0, 60.0, "minutes"), (0.0, 1.0, "secon
 def budget_figure(runs: Sequence[RunView]) -> Figure | None:
     """Two stacked bars per method: search and finals."""
     methods: dict[str, list[StudyView]] = {}
-    for run in runs:
-        for study in run.studies:
-            methods.setdefault(study.method, []).append(study)
+    for (_, _, label), studies in by_place(runs).items():
+        methods.setdefault(label, []).extend(studies)
     rows = tuple(row for m, studies in methods.items() for row in _rows(m, studies))
     if not any(row["seconds"] for row in rows):
         return None
@@ -63,11 +64,17 @@ def _spec(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         axis=alt.Axis(ticks=False, domain=False, labelExpr=ONE_LINE),
     )
     parts = alt.Scale(domain=["search", "finals"], range=[BLUE, ORANGE])
+    room = beside(max((_noted(*both) for both in _by_method(rows)), key=len))
+    x = alt.X(
+        "time:Q",
+        title=f"Training time ({unit}); beside it repeats + finals",
+        scale=alt.Scale(range=room),
+    )
     bars = (
         alt.Chart()
         .mark_bar(height=12)
         .encode(
-            x=alt.X("time:Q", title=f"Training time ({unit}); beside it repeats + finals"),
+            x=x,
             y=y,
             color=alt.Color("part:N", scale=parts, legend=legend(["search", "finals"])),
             order=alt.Order("part:N", sort="descending"),
@@ -98,14 +105,25 @@ def _spec(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return spec_of(chart.transform_calculate(time=f"datum.seconds / {size}"), alt.Step(20))
 
 
+def _by_method(rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Mapping[str, Any], ...]]:
+    """The rows of search and finals of each method."""
+    return zip(rows[::2], rows[1::2], strict=True)
+
+
+def _noted(search: Mapping[str, Any], finals: Mapping[str, Any]) -> str:
+    """What stands beside a bar."""
+    return f"{search['trainings']} + {finals['trainings']}"
+
+
 def _text(rows: Sequence[Mapping[str, Any]]) -> str:
     size, unit = _clock(rows)
     named = []
-    for search, finals in zip(rows[::2], rows[1::2], strict=True):
+    for search, finals in _by_method(rows):
         time = (search["seconds"] + finals["seconds"]) / size
         named.append(
-            f"{short(search['method'], 40)} {search['trials']} trials, {search['trainings']} "
-            f"repeats, {finals['trainings']} finals, {time:.3g} {unit}"
+            f"{short(search['method'], 40)} {counted(search['trials'], 'trial')}, "
+            f"{counted(search['trainings'], 'repeat')}, "
+            f"{counted(finals['trainings'], 'final')}, {time:.3g} {unit}"
         )
     return (
         "Training time of each method over all its studies, search and finals, and how many "

@@ -1,17 +1,19 @@
 """The expected best validation score against the number of trials."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from statistics import fmean
 from typing import Any
 
 import altair as alt
 
-from clar_tune.figures.charts import ROWS, spec_of
-from clar_tune.figures.records import Figure, file_stem, place_name, short
-from clar_tune.figures.scales import DASHED, backbone_dashes, method_scales
+from clar_tune.figures.charts import ROWS, spec_of, whole_ticks
+from clar_tune.figures.places import by_place
+from clar_tune.figures.records import Figure, file_stem, short
+from clar_tune.figures.scales import DASHED, line_scales, parts_of
 from clar_tune.figures.units import Unit, unit_of
 from clar_tune.overview import RunView, StudyView
+from clar_tune.records import LOWER_IS_BETTER
 from clar_tune.rows import TrialRow
-from clar_tune.winners import LOWER_IS_BETTER
 
 POINTS = 24
 """At most so many points per line."""
@@ -57,14 +59,14 @@ def preferred_last(trials: Iterable[TrialRow], metric: str) -> list[float]:
 
 
 def expected_figures(runs: Sequence[RunView]) -> Iterator[Figure]:
-    """One figure per graph and condition with a search."""
-    for (graph, condition), studies in _by_place(runs).items():
-        unit = unit_of(study.metric for own in studies.values() for study in own)
-        rows = tuple(row for m, own in studies.items() for row in _rows(graph, condition, m, own))
+    """One figure per graph with a search."""
+    for graph, lines in _by_graph(runs).items():
+        rows = tuple(row for label, own in lines.items() for row in _rows(graph, label, own))
         if rows:
-            place = place_name(graph, condition)
+            unit = unit_of(study.metric for own in lines.values() for s in own for study in s)
+            place = short(graph)
             yield Figure(
-                name=file_stem("expected", graph, condition),
+                name=file_stem("expected", graph),
                 kind="expected",
                 title=f"Expected best validation score on {place}",
                 text=_text(rows, place, unit),
@@ -73,34 +75,36 @@ def expected_figures(runs: Sequence[RunView]) -> Iterator[Figure]:
             )
 
 
-def _by_place(
-    runs: Sequence[RunView],
-) -> dict[tuple[str, str], dict[str, list[StudyView]]]:
-    places: dict[tuple[str, str], dict[str, list[StudyView]]] = {}
-    for run in runs:
-        for study in run.studies:
-            methods = places.setdefault((study.graph, study.condition), {})
-            methods.setdefault(study.method, []).append(study)
-    return places
+def _by_graph(runs: Sequence[RunView]) -> dict[str, dict[str, list[list[StudyView]]]]:
+    """By graph and column, the studies of each condition."""
+    graphs: dict[str, dict[str, list[list[StudyView]]]] = {}
+    for (graph, _, label), studies in by_place(runs).items():
+        graphs.setdefault(graph, {}).setdefault(label, []).append(studies)
+    return graphs
 
 
 def _rows(
-    graph: str, condition: str, method: str, studies: Sequence[StudyView]
+    graph: str, label: str, conditions: Sequence[Sequence[StudyView]]
 ) -> Iterator[dict[str, Any]]:
-    """Searches of one method are taken together; a line is as long as the longest of them."""
-    trials = [trial for study in studies for trial in study.trials]
-    scores = preferred_last(trials, studies[0].metric)
-    backbone, _, regularizer = method.partition("+")
-    most = min(len(scores), max(len(study.trials) for study in studies))
-    for count in _counts(most):
+    """The mean over conditions; a line is as long as the shortest of theirs.
+
+    Searches of one condition are taken together.
+    """
+    found = []
+    for studies in conditions:
+        trials = [trial for study in studies for trial in study.trials]
+        scores = preferred_last(trials, studies[0].metric)
+        most = min(len(scores), max(len(study.trials) for study in studies))
+        if most:
+            found.append((scores, most))
+    for count in _counts(min((most for _, most in found), default=0)):
         yield {
             "graph": graph,
-            "condition": condition,
-            "method": method,
-            "backbone": backbone,
-            "regularizer": regularizer or "none",
+            "conditions": len(found),
+            "method": label,
+            **parts_of(label),
             "trials": count,
-            "expected": expected_best(scores, count),
+            "expected": fmean(expected_best(scores, count) for scores, _ in found),
         }
 
 
@@ -113,13 +117,14 @@ def _counts(most: int) -> list[int]:
 
 
 def _spec(rows: Sequence[Mapping[str, Any]], unit: Unit) -> dict[str, Any]:
-    methods = list(dict.fromkeys(row["method"] for row in rows))
-    looks = method_scales(methods)
-    pick = alt.selection_point(name="pick", fields=["regularizer"], bind="legend")
+    looks, field = line_scales(list(dict.fromkeys(row["method"] for row in rows)))
+    picked = looks["color"].shorthand.removesuffix(":N")
+    pick = alt.selection_point(name="pick", fields=[picked], bind="legend")
     trials = alt.Scale(domainMin=1, nice=False)
+    ticks = whole_ticks(max(row["trials"] for row in rows) - 1)
     title = unit.title("Expected best validation")
     base = alt.Chart().encode(
-        x=alt.X("trials:Q", title="Trials", axis=alt.Axis(tickMinStep=1), scale=trials),
+        x=alt.X("trials:Q", title="Trials", axis=alt.Axis(tickCount=ticks), scale=trials),
         y=alt.Y("score:Q", title=title, scale=alt.Scale(zero=False)),
         color=looks["color"],
         opacity=alt.when(pick).then(alt.value(1)).otherwise(alt.value(0.15)),
@@ -127,14 +132,14 @@ def _spec(rows: Sequence[Mapping[str, Any]], unit: Unit) -> dict[str, Any]:
     line = base.mark_line(strokeWidth=1.6)
     point = base.mark_point(filled=True, size=28)
     chart = alt.layer(
-        line.encode(strokeDash=backbone_dashes(methods), detail="method:N"),
+        line.encode(strokeDash=looks["strokeDash"], detail="method:N"),
         point.encode(shape=looks["shape"], tooltip=_tooltip(unit))
         .add_params(pick)
         .properties(name="points"),
         data=ROWS,
     )
     score = f"{unit.factor} * datum.expected"
-    dashes = f"'{DASHED}' + datum.backbone"
+    dashes = f"'{DASHED}' + datum.{field}"
     return spec_of(chart.transform_calculate(score=score, dashes=dashes), 300)
 
 
@@ -152,14 +157,20 @@ def _text(rows: Sequence[Mapping[str, Any]], place: str, unit: Unit) -> str:
     sign = -1 if unit.lower_is_better else 1
     order = sorted(last, key=lambda method: -sign * last[method]["expected"])
     named = "; ".join(
-        f"{short(method, 40)} {unit.score(first[method]['expected'])} with one trial, "
-        f"{unit.score(last[method]['expected'])} with {last[method]['trials']}"
+        f"{short(method, 40)} {unit.score(first[method]['expected'])} with one trial"
+        + (
+            f", {unit.score(last[method]['expected'])} with {last[method]['trials']}"
+            if last[method]["trials"] > 1
+            else ""
+        )
         for method in order[:4]
     )
     more = f"; {len(order) - 4} more methods" if len(order) > 4 else ""
+    several = any(row["conditions"] > 1 for row in rows)
+    mean = " Each line is the mean over the conditions of its method." if several else ""
     return (
         f"Validation score on {place} of the winner that a search of so many trials is expected "
         f"to find: the mean over all subsets of the trials that were made. More repeats are "
         f"preferred to a higher score, so a line may fall; one that still rises would gain from "
-        f"more trials. {named}{more}."
+        f"more trials.{mean} {named}{more}."
     )

@@ -1,66 +1,72 @@
-"""The paired gains as a forest plot."""
+"""The paired gains over the plain backbone and over rivals; of errors, the ratios."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import altair as alt
-
 from clar_tune.comparison.records import Comparison, Contrast
-from clar_tune.figures.charts import (
-    LINE,
-    ONCE,
-    ROWS,
-    Layers,
-    headed,
-    heading_axis,
-    headings,
-    scaled,
-    spec_of,
-    worded,
-)
+from clar_tune.comparison.wording import counted
+from clar_tune.figures.charts import excerpt_note
+from clar_tune.figures.gain_chart import NO_VERDICT, Measure, gain_spec
 from clar_tune.figures.records import Figure, place_name, short
-from clar_tune.figures.scales import legend
-from clar_tune.figures.theme import BLUE, GREY, ORANGE, PURPLE
 from clar_tune.figures.units import Unit, unit_of
-
-NO_VERDICT, PRINTED = "no verdict", "in the paper"
-LOOKS = {
-    "better": (BLUE, "triangle-right"),
-    "worse": (ORANGE, "triangle-left"),
-    "undecided": (GREY, "circle"),
-    NO_VERDICT: (GREY, "cross"),
-    PRINTED: (PURPLE, "diamond"),
-}
-"""Colour and shape of each outcome."""
+from clar_tune.records import LOWER_IS_BETTER
 
 
 def gain_figures(comparison: Comparison) -> Iterator[Figure]:
     """Gains over the plain backbone, and those of clar over its rivals, where there are any."""
-    unit = unit_of(row.metric for row in comparison.rows)
-    for name, title, rival in (
-        ("gains", "Gains over the plain backbone", False),
-        ("rivals", "Gains of clar over other regularizers", True),
-    ):
-        contrasts = _ordered(comparison, rival=rival)
-        if contrasts:
-            rows = tuple(_row(line, contrast) for line, contrast in enumerate(contrasts))
-            yield Figure(
-                name=name,
-                kind="gains",
-                title=title,
-                text=_text(contrasts, unit, rival=rival),
-                rows=rows,
-                spec=_spec(rows, unit, "Gain" if rival else "Gain over the plain backbone"),
-            )
+    metrics = {(row.graph, row.condition): row.metric for row in comparison.rows}
+    for rival in (False, True):
+        ordered = _ordered(comparison, rival=rival)
+        for errors in (False, True):
+            own = [
+                contrast
+                for contrast in ordered
+                if (metrics[contrast.graph, contrast.condition] in LOWER_IS_BETTER) == errors
+            ]
+            if own:
+                unit = unit_of(metrics[c.graph, c.condition] for c in own)
+                yield _figure(comparison, own, unit, rival=rival)
+
+
+def _figure(
+    comparison: Comparison, contrasts: Sequence[Contrast], unit: Unit, *, rival: bool
+) -> Figure:
+    whole = {(s.graph, s.condition, s.method): s.mean for s in comparison.scores}
+    rows = tuple(
+        {**_row(line, found), **(_ratios(found, whole) if unit.lower_is_better else {})}
+        for line, found in enumerate(contrasts)
+    )
+    name, title, measure = _names(unit, rival=rival)
+    return Figure(
+        name=name,
+        kind="gains",
+        title=title,
+        text=_text(rows, measure, rival=rival) + excerpt_note(rows),
+        rows=rows,
+        spec=gain_spec(rows, measure),
+    )
+
+
+def _names(unit: Unit, *, rival: bool) -> tuple[str, str, Measure]:
+    """File, title, and what is measured."""
+    if unit.lower_is_better:
+        title = f"{unit.name} relative to {'rivals of clar' if rival else 'the plain backbone'}"
+        measure = Measure(f"{title} (below 1 is better)", unit)
+        return f"ratios{'-rivals' if rival else ''}", title, measure
+    if rival:
+        title = "Gains of clar over other regularizers"
+        return "rivals", title, Measure("Gain (points)", unit)
+    title = "Gains over the plain backbone"
+    return "gains", title, Measure("Gain over the plain backbone (points)", unit)
 
 
 def _ordered(comparison: Comparison, *, rival: bool) -> list[Contrast]:
     """In the order of the table: rows, then methods."""
-    places = [(row.graph, row.condition) for row in comparison.rows]
+    places = {(row.graph, row.condition): at for at, row in enumerate(comparison.rows)}
     return sorted(
         (contrast for contrast in comparison.contrasts if contrast.rival == rival),
         key=lambda contrast: (
-            places.index((contrast.graph, contrast.condition)),
+            places[contrast.graph, contrast.condition],
             comparison.methods.index(contrast.method),
             comparison.methods.index(contrast.against),
         ),
@@ -89,114 +95,62 @@ def _row(line: int, contrast: Contrast) -> dict[str, Any]:
     }
 
 
-def _spec(rows: Sequence[dict[str, Any]], unit: Unit, title: str) -> dict[str, Any]:
-    looks = _looks(rows)
-    scale = alt.Scale(nice=False, padding=10)
-    x = alt.X("shown_gain:Q", title=unit.gain_title(title), scale=scale)
-    line = alt.Chart().transform_filter("datum.part").encode(y=heading_axis())
-    tooltip = _tooltip(unit)
-    point: dict[str, Any] = {"filled": True, "opacity": 1}
-    chart = alt.layer(
-        headings(),
-        alt.Chart(ONCE).mark_rule(style="reference").encode(x=alt.XDatum(0)),
-        line.mark_rule(strokeWidth=2).encode(
-            x="shown_low:Q", x2="shown_high:Q", color=looks["color"]
-        ),
-        line.transform_filter("isValid(datum.shown_paper)")
-        .mark_point(size=45, **point)
-        .encode(
-            x="shown_paper:Q",
-            color=alt.ColorDatum(PRINTED),
-            shape=alt.ShapeDatum(PRINTED),
-            tooltip=tooltip,
-        ),
-        line.mark_point(size=70, **point).encode(x=x, tooltip=tooltip, **looks),
-        data=ROWS,
-    )
-    return spec_of(headed(_in_unit(chart, unit)), alt.Step(LINE))
-
-
-def _in_unit(chart: Layers, unit: Unit) -> Layers:
-    """Add every number as it is shown, and as text."""
-    signed = f"+{unit.digits}"
-    shown = scaled(
-        unit.factor,
-        shown_gain="gain",
-        shown_low="low",
-        shown_high="high",
-        shown_detectable="detectable",
-        shown_paper="paper_gain",
-    )
-    texts = worded(
-        shown_low=signed,
-        shown_high=signed,
-        shown_detectable=unit.digits,
-        shown_paper=signed,
-        p_holm=".3~g",
-    )
-    return chart.transform_calculate(**shown).transform_calculate(**texts)
-
-
-def _looks(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Colour and shape by verdict; the legend has what occurs."""
-    present = {row["verdict"] for row in rows}
-    if any(row["paper_gain"] is not None for row in rows):
-        present.add(PRINTED)
-    entries = legend([name for name in LOOKS if name in present])
-    colours, shapes = zip(*LOOKS.values(), strict=True)
-    colour = alt.Scale(domain=list(LOOKS), range=list(colours))
-    shape = alt.Scale(domain=list(LOOKS), range=list(shapes))
+def _ratios(contrast: Contrast, means: Mapping[tuple[str, str, str], float]) -> dict[str, Any]:
+    """The ratio of errors, with the interval of the difference as a part of the same whole."""
+    ratio, half = contrast.ratio, None
+    if ratio and contrast.half is not None:
+        own = means[contrast.graph, contrast.condition, contrast.method]
+        half = contrast.half * ratio / own if own else None
     return {
-        "color": alt.Color("verdict:N", scale=colour, legend=entries),
-        "shape": alt.Shape("verdict:N", scale=shape, legend=entries),
+        "ratio": ratio,
+        "ratio_low": None if ratio is None or half is None else ratio - half,
+        "ratio_high": None if ratio is None or half is None else ratio + half,
+        "paper_ratio": contrast.paper_ratio,
     }
 
 
-def _tooltip(unit: Unit) -> list[alt.Tooltip]:
-    points = " (points)" if unit.percent else ""
-    return [
-        alt.Tooltip("place:N", title="Graph"),
-        alt.Tooltip("method:N", title="Method"),
-        alt.Tooltip("against:N", title="Against"),
-        alt.Tooltip("shown_gain:Q", title=f"Gain{points}", format=f"+{unit.digits}"),
-        alt.Tooltip("shown_low_text:N", title="Interval from"),
-        alt.Tooltip("shown_high_text:N", title="Interval to"),
-        alt.Tooltip("p_holm_text:N", title="p (Holm)"),
-        alt.Tooltip("verdict:N", title="Verdict"),
-        alt.Tooltip("shown_detectable_text:N", title="Smallest detectable"),
-        alt.Tooltip("shown_paper_text:N", title="In the paper"),
-        alt.Tooltip("units:Q", title="Pairs"),
-    ]
-
-
-def _text(contrasts: Sequence[Contrast], unit: Unit, *, rival: bool) -> str:
-    verdicts = [contrast.verdict for contrast in contrasts]
+def _text(rows: Sequence[Mapping[str, Any]], measure: Measure, *, rival: bool) -> str:
+    verdicts = [row["verdict"] for row in rows]
     counts = ", ".join(
         f"{verdicts.count(verdict)} {name}"
         for verdict, name in (
             *(("better", "better"), ("worse", "worse")),
-            *(("undecided", "undecided"), ("none", "without a verdict")),
+            *(("undecided", "undecided"), (NO_VERDICT, "without a verdict")),
         )
         if verdict in verdicts
     )
-    most = max(contrasts, key=lambda contrast: contrast.gain)
-    least = min(contrasts, key=lambda contrast: contrast.gain)
-    printed = sum(contrast.paper_gain is not None for contrast in contrasts)
     against = "another regularizer" if rival else "its plain backbone"
+    if measure.of_errors:
+        what = (
+            f"{measure.unit.name} of each method as a part of that of {against} on the same "
+            "finals, with the 95 % interval of the paired difference as a part of the same; left"
+        )
+    else:
+        what = (
+            f"Paired gain of each method over {against} on the same finals, with its 95 % "
+            "interval; right"
+        )
     return (
-        f"Paired gain of each method over {against} on the same finals, with its 95 % interval; "
-        f"right of the dashed line is better. {len(contrasts)} comparisons: {counts} (p "
-        f"corrected by Holm, intervals not). Largest: {_named(most, unit)}. "
-        f"Smallest: {_named(least, unit)}."
-        + (f" Diamonds: the gains that the paper prints ({printed})." if printed else "")
+        f"{what} of the dashed line is better. {counted(len(rows), 'comparison')}: {counts} (p "
+        f"corrected by Holm, intervals not).{_extremes(rows, measure, rival=rival)}"
     )
 
 
-def _named(contrast: Contrast, unit: Unit) -> str:
-    over = f" over {short(contrast.against)}" if contrast.rival else ""
-    place = place_name(contrast.graph, contrast.condition)
-    interval = ""
-    if contrast.half is not None:
-        low, high = contrast.gain - contrast.half, contrast.gain + contrast.half
-        interval = f" ({unit.gain(low)} to {unit.gain(high)})"
-    return f"{short(contrast.method)}{over} on {place}, {unit.gain(contrast.gain)}{interval}"
+def _extremes(rows: Sequence[Mapping[str, Any]], measure: Measure, *, rival: bool) -> str:
+    """The largest and the smallest value, and how many the paper has."""
+    value, _, _, paper = measure.fields
+    known = sorted((row for row in rows if row[value] is not None), key=lambda row: row[value])
+    if not known:
+        return ""
+    most, least = (_named(row, measure, rival=rival) for row in (known[-1], known[0]))
+    printed = sum(row[paper] is not None for row in rows)
+    told = f" Diamonds: the {value}s that the paper prints ({printed})." if printed else ""
+    return f" Largest: {most}. Smallest: {least}.{told}"
+
+
+def _named(row: Mapping[str, Any], measure: Measure, *, rival: bool) -> str:
+    value, low, high, _ = (row[name] for name in measure.fields)
+    over = f" over {short(row['against'])}" if rival else ""
+    interval = "" if low is None else f" ({measure.prose(low)} to {measure.prose(high)})"
+    place = place_name(row["graph"], row["condition"])
+    return f"{short(row['method'])}{over} on {place}, {measure.prose(value)}{interval}"

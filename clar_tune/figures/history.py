@@ -7,7 +7,8 @@ from typing import Any
 
 import altair as alt
 
-from clar_tune.figures.charts import ROWS, scaled, spec_of, winner_param, worded
+from clar_tune.comparison.wording import counted
+from clar_tune.figures.charts import ROWS, scaled, spec_of, whole_ticks, winner_param, worded
 from clar_tune.figures.records import Spec
 from clar_tune.figures.scales import STATES, state_scales
 from clar_tune.figures.trials import Trials
@@ -21,7 +22,9 @@ def history_spec(trials: Trials) -> Spec | None:
     if not trials.scored:
         return None
     lost = any(row["val_score"] is None and row["state"] == "failed" for row in trials.rows)
-    return {**_spec(trials.unit, trials.states, lost), "params": [winner_param(trials.study)]}
+    last = max(row["trial"] for row in trials.rows)
+    params = [winner_param(trials.study), {"name": "ticks", "value": whole_ticks(last)}]
+    return {**_spec(trials.unit, trials.states, lost), "params": params}
 
 
 def history_text(trials: Trials) -> str:
@@ -29,8 +32,8 @@ def history_text(trials: Trials) -> str:
     counts = Counter(row["state"] for row in trials.rows)
     states = ", ".join(f"{counts[state]} {state}" for state in STATES if counts[state])
     text = (
-        f"Validation score of each trial in order; {len(trials.rows)} trials: {states}. The line "
-        "is the best so far among the trials with most repeats."
+        f"Validation score of each trial in order; {counted(len(trials.rows), 'trial')}: "
+        f"{states}. The line is the best so far among the trials with most repeats."
     )
     best = trials.study.best
     if best is None or best.val_score is None:
@@ -38,7 +41,7 @@ def history_text(trials: Trials) -> str:
     middle = median(row["val_score"] for row in trials.scored)
     return (
         f"{text} Trial {best.trial}, ringed, wins with {trials.unit.score(best.val_score)} over "
-        f"{best.repeats} repeat{'s' if best.repeats != 1 else ''}; the median of all trials is "
+        f"{counted(best.repeats, 'repeat')}; the median of all trials is "
         f"{trials.unit.score(middle)}."
     )
 
@@ -51,7 +54,7 @@ def _spec(unit: Unit, states: tuple[str, ...], lost: bool) -> dict[str, Any]:
         x=alt.X(
             "trial:Q",
             title="Trial",
-            axis=alt.Axis(tickMinStep=1, grid=False),
+            axis=alt.Axis(tickCount=alt.ExprRef("ticks"), grid=False),
             scale=alt.Scale(nice=False, padding=8),
         )
     )

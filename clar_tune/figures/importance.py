@@ -6,14 +6,13 @@ from typing import Any
 
 import altair as alt
 
-from clar_tune.figures.charts import ROWS, spec_of
+from clar_tune.comparison.wording import counted
+from clar_tune.figures.charts import ROWS, beside, spec_of
 from clar_tune.figures.records import Rows, short
 from clar_tune.figures.scales import ONE_LINE
 from clar_tune.figures.theme import BLUE
 from clar_tune.figures.trials import Trials
-
-FEW = 4
-"""With fewer complete trials importances say nothing."""
+from clar_tune.optuna_studies.importance import FEWEST, TRUSTED
 
 
 def importance_rows(importances: Mapping[str, float]) -> Rows:
@@ -22,20 +21,36 @@ def importance_rows(importances: Mapping[str, float]) -> Rows:
     return tuple({"parameter": name, "importance": value} for name, value in ordered)
 
 
-def importance_text(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Each parameter's share."""
+def importance_text(rows: Sequence[Mapping[str, Any]], trials: Trials) -> str:
+    """Each parameter's share, and how little that may say."""
     named = ", ".join(f"{short(r['parameter'], 40)} {100 * r['importance']:.0f} %" for r in rows)
-    return f"Share of each parameter in what makes the best trials of this search differ: {named}."
+    few = ""
+    if _judged(trials) < TRUSTED:
+        few = f"Too few trials to trust, {TRUSTED} are needed to see even a large effect. "
+    return (
+        f"{few}Share of each parameter in what sets the best trials apart (PED-ANOVA): "
+        f"{named}. {_judged(trials)} trials are judged, each by its first repeat alone, the only "
+        "score that all of them have. Shares add up to 100 % even if nothing matters: the largest "
+        "of five is about half in pure noise, so only a share far above that of the others tells "
+        "something."
+    )
 
 
 def no_importance(trials: Trials) -> str:
     """Why there are no importances."""
-    complete = sum(row["state"] == "complete" for row in trials.rows)
     if not trials.parameters:
-        return "No importances: no parameter varied."
-    if complete < FEW:
-        return f"No importances: {complete} complete trials are too few."
-    return "No importances: they could not be told apart from these trials."
+        return "No importances of parameters: none varied."
+    if _judged(trials) < FEWEST:
+        return (
+            f"No importances of parameters: {counted(_judged(trials), 'trial')} with a score "
+            f"would show only noise, {FEWEST} are needed."
+        )
+    return "No importances of parameters: the trials do not differ in their first repeat."
+
+
+def _judged(trials: Trials) -> int:
+    """Trials with a first repeat."""
+    return sum(bool(trials.study.curves.get(row["trial"])) for row in trials.rows)
 
 
 @cache
@@ -47,7 +62,8 @@ def importance_spec() -> dict[str, Any]:
         title=None,
         axis=alt.Axis(ticks=False, domain=False, labelExpr=ONE_LINE),
     )
-    x = alt.X("percent:Q", title="Importance (%)", scale=alt.Scale(domainMin=0))
+    scale = alt.Scale(domainMin=0, range=beside("100"))
+    x = alt.X("percent:Q", title="Importance (%)", scale=scale)
     tooltip = [
         alt.Tooltip("parameter:N", title="Parameter"),
         alt.Tooltip("percent:Q", title="Importance (%)", format=".1f"),

@@ -8,22 +8,28 @@ from typing import Any
 import altair as alt
 
 from clar_tune.comparison.records import Comparison
+from clar_tune.comparison.wording import counted
 from clar_tune.figures.charts import (
     LINE,
     ONCE,
     ROWS,
+    beside,
+    excerpt_note,
     headed,
     heading_axis,
     headings,
     spec_of,
     worded,
 )
+from clar_tune.figures.places import by_place
 from clar_tune.figures.records import Figure, place_name, short
 from clar_tune.figures.theme import BLUE, GREY, ORANGE
 from clar_tune.overview import RunView, StudyView
 
 NO_WEIGHT = "weight 0"
 """Stands for the terms of a winner that gave all of them the weight 0."""
+MEAN = "mean value"
+"""The head of the column at the right."""
 COLOURS = {"com": BLUE, "ori": ORANGE}
 """Of clar's terms; all others are grey, and every label names its term."""
 
@@ -37,17 +43,14 @@ def penalty_figure(comparison: Comparison, runs: Sequence[RunView]) -> Figure | 
         name="penalty",
         kind="penalty",
         title="What each penalty did",
-        text=_text(rows),
+        text=_text(rows) + excerpt_note(rows),
         rows=rows,
         spec=_spec(rows),
     )
 
 
 def _rows(comparison: Comparison, runs: Sequence[RunView]) -> Iterator[dict[str, Any]]:
-    found: dict[tuple[str, str, str], list[StudyView]] = {}
-    for run in runs:
-        for study in run.studies:
-            found.setdefault((study.graph, study.condition, study.method), []).append(study)
+    found = by_place(runs)
     line = 0
     for row in comparison.rows:
         for method in comparison.methods:
@@ -90,7 +93,7 @@ def _spec(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     x = alt.X(
         "percent:Q",
         title="Epochs in which the term had a gradient (%)",
-        scale=alt.Scale(domain=[0, 100]),
+        scale=alt.Scale(domain=[0, 100], range=beside("100", MEAN)),
         axis=alt.Axis(values=[0, 25, 50, 75, 100]),
     )
     tooltip = [
@@ -101,17 +104,19 @@ def _spec(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         alt.Tooltip("value_text:N", title="Mean value"),
         alt.Tooltip("finals:Q", title="Finals"),
     ]
-    column: dict[str, Any] = {"style": "small", "align": "left", "dx": 6}
+    column: dict[str, Any] = {"style": "small", "align": "right"}
     chart = alt.layer(
         headings(),
         line.mark_bar(height=9).encode(
             x=x, color=alt.Color("term:N", scale=colours, legend=None), tooltip=tooltip
         ),
-        line.mark_text(**column).encode(x=x, text=alt.Text("percent:Q", format=".0f")),
+        line.mark_text(style="small", align="left", dx=4).encode(
+            x=x, text=alt.Text("percent:Q", format=".0f")
+        ),
         line.mark_text(**column).encode(x=alt.value("width"), text="value_text:N"),
         alt.Chart(ONCE)
         .mark_text(**column, dy=-8)
-        .encode(x=alt.value("width"), y=alt.value(0), text=alt.TextValue("mean value")),
+        .encode(x=alt.value("width"), y=alt.value(0), text=alt.TextValue(MEAN)),
         data=ROWS,
     ).transform_calculate(
         percent="100 * datum.active",
@@ -136,6 +141,5 @@ def _text(rows: Sequence[Mapping[str, Any]]) -> str:
         idle = sum(row["active"] < 0.05 for row in on)
         parts.append(f"{idle} of {len(on)} terms were active in fewer than 5 % of epochs.")
     if off:
-        count = len(off)
-        parts.append(f"Validation chose weight 0 for {count} winner{'s' if count > 1 else ''}.")
+        parts.append(f"Validation chose weight 0 for {counted(len(off), 'winner')}.")
     return " ".join(parts)

@@ -5,7 +5,8 @@ from typing import Any
 
 import altair as alt
 
-from clar_tune.figures.theme import BLUE, DASHES, GREY, ORANGE, REGULARIZERS, SHAPES
+from clar_tune.comparison import split_label
+from clar_tune.figures.theme import BLUE, DASHES, FREE, GREY, ORANGE, REGULARIZERS, SHAPES
 
 ONE_LINE = r"replace(truncate(datum.label, 60), regexp('\\s+', 'g'), ' ')"
 """How axes and legends show names, which may be long or hold line breaks."""
@@ -43,11 +44,17 @@ def state_scales(states: Iterable[str]) -> dict[str, Any]:
     }
 
 
+def parts_of(label: str) -> dict[str, str]:
+    """Backbone and regularizer of a column, as columns of a figure's data."""
+    backbone, _, regularizer = split_label(label)[0].partition("+")
+    return {"backbone": backbone, "regularizer": regularizer or "none"}
+
+
 def method_scales(methods: Iterable[str]) -> dict[str, Any]:
     """Colour of methods by regularizer, shape by backbone."""
-    names = [method.partition("+") for method in methods]
-    regularizers = list(dict.fromkeys(regularizer or "none" for _, _, regularizer in names))
-    backbones = list(dict.fromkeys(backbone for backbone, _, _ in names))
+    names = [parts_of(method) for method in methods]
+    regularizers = list(dict.fromkeys(name["regularizer"] for name in names))
+    backbones = list(dict.fromkeys(name["backbone"] for name in names))
     own = [name for name in regularizers if name not in REGULARIZERS]
     return {
         "color": alt.Color(
@@ -63,15 +70,82 @@ def method_scales(methods: Iterable[str]) -> dict[str, Any]:
     }
 
 
-def backbone_dashes(methods: Iterable[str]) -> alt.StrokeDash:
+def line_scales(labels: Sequence[str]) -> tuple[dict[str, Any], str]:
+    """Colour, shape and dashes of lines, and the field that dashes are of.
+
+    Lines look as their methods do everywhere, unless some differ in their condition alone.
+    """
+    kinds = {tuple(parts_of(label).values()) for label in labels}
+    if len(kinds) < len(labels):
+        return label_scales(labels), "method"
+    return {**method_scales(labels), "strokeDash": _backbone_dashes(labels)}, "backbone"
+
+
+def _backbone_dashes(labels: Iterable[str]) -> alt.StrokeDash:
     """Dashes of lines by backbone; the field ``dashes`` is ``DASHED`` and its name.
 
     Vega-Lite joins legends of equal domains, and that of dashes is not shown.
     """
-    backbones = dict.fromkeys(method.partition("+")[0] for method in methods)
+    backbones = dict.fromkeys(parts_of(label)["backbone"] for label in labels)
     domain = [DASHED + backbone for backbone in backbones]
     scale = alt.Scale(domain=domain, range=_enough(DASHES, len(domain)))
     return alt.StrokeDash("dashes:N", scale=scale, legend=None)
+
+
+def label_scales(labels: Sequence[str]) -> dict[str, Any]:
+    """Colour, shape and dashes of columns, each its own, by the fields ``method`` and ``dashes``.
+
+    The first column of a regularizer has its colour, the others those of regularizers that do
+    not occur. ``dashes`` is ``DASHED`` and the name: dashes around a symbol would blur it.
+    """
+    colours, order = _palette(labels), {label: nth for nth, label in enumerate(labels)}
+    shapes = [SHAPES[order.get(name, 0) % len(SHAPES)] for name in colours]
+    dashes = alt.Scale(
+        domain=[DASHED + label for label in labels], range=_enough(DASHES, len(labels))
+    )
+    entries = legend(labels)
+    return {
+        "color": alt.Color("method:N", scale=alt.Scale(domain=colours), legend=entries),
+        "shape": alt.Shape(
+            "method:N", scale=alt.Scale(domain=colours, range=shapes), legend=entries
+        ),
+        "strokeDash": alt.StrokeDash("dashes:N", scale=dashes, legend=None),
+    }
+
+
+def stroke_scales(labels: Sequence[str], field: str) -> dict[str, Any]:
+    """Colour and dashes of lines without points, by a field with their names."""
+    colours, order = _palette(labels), {label: nth for nth, label in enumerate(labels)}
+    dashes = [DASHES[order.get(name, 0) % len(DASHES)] for name in colours]
+    look: dict[str, Any] = {"legend": legend(labels, symbolType="stroke", symbolStrokeWidth=2.5)}
+    return {
+        "color": alt.Color(f"{field}:N", scale=alt.Scale(domain=colours), **look),
+        "strokeDash": alt.StrokeDash(
+            f"{field}:N", scale=alt.Scale(domain=colours, range=dashes), **look
+        ),
+    }
+
+
+def _palette(labels: Sequence[str]) -> list[str]:
+    """Names in the order of the palette; places that nobody has get some name too."""
+    places = _places(labels)
+    return [places.get(place, f"unused {place}") for place in range(max(places) + 1)]
+
+
+def _places(labels: Iterable[str]) -> dict[int, str]:
+    """Places in the palette and who has them."""
+    found: dict[int, str] = {}
+    later = []
+    for label in labels:
+        regularizer = parts_of(label)["regularizer"]
+        wanted = REGULARIZERS.index(regularizer) if regularizer in REGULARIZERS else None
+        if wanted is None or wanted in found:
+            later.append(label)
+        else:
+            found[wanted] = label
+    free = [place for place in FREE if place not in found]
+    free += range(len(FREE), len(FREE) + len(later))
+    return {**found, **dict(zip(free, later, strict=False))}
 
 
 def _enough(looks: Sequence[Any], count: int) -> list[Any]:

@@ -60,7 +60,7 @@ def _parts(
         yield "rungs", rungs_text(trials), trials.rows, rungs
     if importances:
         rows = importance_rows(importances)
-        yield "importance", importance_text(rows), rows, importance_spec()
+        yield "importance", importance_text(rows, trials), rows, importance_spec()
     parallel = parallel_spec(trials)
     if parallel is not None:
         yield "parallel", parallel_text(trials), trials.rows, parallel

@@ -7,6 +7,8 @@ BLUE, ORANGE, GREY, PURPLE = "#2f7fc1", "#d1601f", "#7d858f", "#9467bd"
 
 REGULARIZERS = ("none", "clar", "nl", "preg", "madreg", "dropedge", "adagraph")
 """Their places in the palette: a regularizer has one colour in every figure."""
+FREE = (2, 3, 5, 4, 7, 6, 1, 0)
+"""All places of the palette, those that differ most from the first two before the others."""
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
 DASHES = ((1, 0), (6, 3), (2, 2), (8, 3, 2, 3), (10, 4), (4, 2, 1, 2))
 """Backbones are told apart by shapes and dashes, in the order in which they occur."""

@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from clar_tune.winners import LOWER_IS_BETTER
+from clar_tune.records import LOWER_IS_BETTER
+from clar_tune.splits import PROTOCOLS
 
 _NAMES = {"accuracy": "accuracy", "roc_auc": "ROC AUC", "mse": "MSE"}
 
@@ -30,10 +31,6 @@ class Unit:
         """The title of an axis of scores: ``Validation accuracy (%)``."""
         return f"{what} {self.name}{' (%)' if self.percent else ''}"
 
-    def gain_title(self, what: str) -> str:
-        """The title of an axis of differences: ``Gain (points)``."""
-        return f"{what} ({'points' if self.percent else f'lower {self.name}'})"
-
     def score(self, value: float) -> str:
         """A score in prose: ``71.30 %``."""
         return f"{100 * value:.2f} %" if self.percent else f"{value:.4g}"
@@ -49,3 +46,8 @@ def unit_of(metrics: Iterable[str]) -> Unit:
     lower = bool(found & LOWER_IS_BETTER)
     name = _NAMES.get(next(iter(found)), "score") if len(found) == 1 else "score"
     return Unit(name, percent=not lower, lower_is_better=lower)
+
+
+def score_title(unit: Unit, protocol: str) -> str:
+    """The title of an axis of finals: without held-out nodes they are scored where they train."""
+    return unit.title("Test" if PROTOCOLS[protocol].held_out else "Training")

@@ -75,6 +75,7 @@ def _places(unit: Unit, lines: int) -> dict[str, Any]:
         alt.Tooltip("highest:Q", title="Highest", format=unit.digits),
         alt.Tooltip("trials:Q", title="Trials"),
     ]
+    digits = ".1f" if unit.percent else ".2~g"
     dark = "luminance(scale('color', datum.score)) < 0.18"
     ink = alt.when(dark).then(alt.value("#ffffff")).otherwise(alt.value("#000000"))
     chart = (
@@ -82,7 +83,7 @@ def _places(unit: Unit, lines: int) -> dict[str, Any]:
             alt.Chart().mark_rect().encode(x=x, y=y, color=_colour(unit), tooltip=tooltip),
             alt.Chart()
             .mark_text(fontSize=10)
-            .encode(x=x, y=y, color=ink, text=alt.Text("score:Q", format=".1f")),
+            .encode(x=x, y=y, color=ink, text=alt.Text("score:Q", format=digits)),
             data=ROWS,
         )
         .transform_filter(SCORED)

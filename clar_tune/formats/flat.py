@@ -1,4 +1,4 @@
-"""A comparison as CSV: one record per score, one per comparison of clar with a rival."""
+"""A comparison as CSV: a record per score, comparison of clar with a rival, and correlation."""
 
 import csv
 from collections.abc import Iterator
@@ -6,18 +6,24 @@ from dataclasses import asdict
 from io import StringIO
 from typing import Any
 
-from clar_tune.comparison import Comparison, Contrast, Row, Score
+from clar_tune.comparison import Comparison, Contrast, Correlation, Row, Score, split_label
 
 COLUMNS = (
     *("runs", "space", "settings", "paper_table", "record"),
-    *("graph", "condition", "protocol", "metric", "notes", "method"),
+    *("graph", "condition", "protocol", "metric", "notes", "method", "column"),
     *("mean", "half", "units", "searches", "search_spread", "paper", "best"),
     *("asked", "trials", "failed", "repeats", "finals", "seconds"),
     *("penalty_active", "weightless", "full", "used_up"),
     *("against", "gain", "gain_half", "pairs", "p", "p_holm", "family", "detectable", "verdict"),
-    "paper_gain",
+    *("paper_gain", "ratio", "paper_ratio"),
+    *("kind", "key", "values", "coefficient", "low", "high"),
+    *("identical", "apart", "gap", "gap_half"),
+    *("unit", "train_nodes", "val_nodes", "test_nodes", "without_complement", "reason"),
 )
-"""``record`` is ``score`` or ``rival``; the latter has only the columns from ``against`` on."""
+"""``record`` is ``score``, ``rival`` or ``correlation``; each fills the columns it has.
+
+``condition`` is that of the row, ``column`` the part of it that makes columns.
+"""
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 """A spreadsheet takes text that begins so for a formula."""
@@ -51,23 +57,40 @@ def _records(comparison: Comparison) -> Iterator[dict[str, Any]]:
         yield {**head, "record": "score", **_score(score), **gain}
         for contrast in rivals.get(place, []):
             yield {**head, "record": "rival", **_gain(comparison, contrast)}
+    for correlation in comparison.correlations:
+        yield {**_origin(comparison), "record": "correlation", **_correlation(correlation)}
 
 
-def _head(comparison: Comparison, row: Row, method: str) -> dict[str, Any]:
+def _origin(comparison: Comparison) -> dict[str, Any]:
     return {
         "runs": " ".join(comparison.runs),
         "space": comparison.space,
         "settings": comparison.settings,
         "paper_table": comparison.paper_table,
+        "unit": comparison.unit,
+    }
+
+
+def _head(comparison: Comparison, row: Row, label: str) -> dict[str, Any]:
+    method, column = split_label(label)
+    return {
+        **_origin(comparison),
         **asdict(row),
         "notes": "; ".join(row.notes),
         "method": method,
+        "column": column,
     }
 
 
 def _score(score: Score) -> dict[str, Any]:
     values = asdict(score)
+    del values["method"]  # the head has it in two parts
     return {**values.pop("budget"), **values}
+
+
+def _correlation(correlation: Correlation) -> dict[str, Any]:
+    values = {name: value for name, value in asdict(correlation).items() if name != "points"}
+    return {**values, "values": " ".join(correlation.values)}
 
 
 def _gain(comparison: Comparison, contrast: Contrast) -> dict[str, Any]:
@@ -82,6 +105,9 @@ def _gain(comparison: Comparison, contrast: Contrast) -> dict[str, Any]:
         "detectable": contrast.detectable,
         "verdict": contrast.verdict,
         "paper_gain": contrast.paper_gain,
+        "ratio": contrast.ratio,
+        "paper_ratio": contrast.paper_ratio,
+        "reason": contrast.reason,
     }
 
 

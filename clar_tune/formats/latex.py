@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from clar_tune.comparison import Comparison
+from clar_tune.formats.correlations import correlation_parts
 from clar_tune.formats.latex_text import escaped
-from clar_tune.formats.matrix import PAPER, Entry, Matrix, blocks, header, matrix_of
+from clar_tune.formats.matrix import Entry, Matrix, blocks, header, matrix_of
 from clar_tune.formats.notes import footnotes
 from clar_tune.formats.parts import Part, heading, parts_of, sentences, without_finals
 
@@ -39,11 +40,12 @@ def _page(comparison: Comparison) -> Iterator[str]:
     yield rf"\section*{{{escaped(heading(comparison))}}}"
     yield r"\subsection*{What can be concluded, and what cannot}"
     yield from _items(comparison.conclusions)
+    for part in correlation_parts(comparison):
+        yield from _part(part)
     yield from _matrix(matrix_of(comparison))
     yield from _small("; ".join(footnotes(comparison)))
     for part in parts_of(comparison):
         yield from _part(part)
-        yield from _small(part.note)
     yield r"\subsection*{How to read it}"
     yield from _items(comparison.caption)
 
@@ -71,8 +73,9 @@ def _matrix(matrix: Matrix) -> Iterator[str]:
         for line in matrix.lines:
             own = [line.entries[place] for place in block]
             lines.append([_name(line.label), *map(_entry, own)])
-            if line.has_paper:
-                lines.append([rf"\quad\textit{{{PAPER}}}", *(escaped(e.paper) for e in own)])
+            for title, texts in line.extras:
+                shown = (escaped(texts[place]) for place in block)
+                lines.append([rf"\quad\textit{{{escaped(title)}}}", *shown])
             lines.append([])
         yield from _table(matrix.title, 1, _head_lines([heads[p] for p in block]), lines[:-1])
 
@@ -104,6 +107,7 @@ def _part(part: Part) -> Iterator[str]:
         names = [_name(cell) for cell in line[: part.names]]
         lines.append([*names, *map(_value, line[part.names :])])
     yield from _table(part.title, part.names, [[escaped(name) for name in part.columns]], lines)
+    yield from _small(part.note)
 
 
 def _value(cell: str) -> str:

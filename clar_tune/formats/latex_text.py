@@ -21,6 +21,7 @@ _SIGNS = {
     "†": r"$\dagger$",
     "‡": r"$\ddagger$",
     "§": r"$\mathsection$",
+    "¶": r"$\mathparagraph$",
     "•": r"$\bullet$",
     **{raised: rf"\textsuperscript{{{place}}}" for place, raised in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")},
 }

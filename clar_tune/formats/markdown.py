@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from clar_tune.comparison import Comparison
-from clar_tune.formats.matrix import PAPER, Entry, Matrix, matrix_of
+from clar_tune.formats.correlations import correlation_parts
+from clar_tune.formats.matrix import Entry, Matrix, matrix_of
 from clar_tune.formats.notes import footnotes
 from clar_tune.formats.parts import Part, heading, parts_of, sentences, without_finals
 
@@ -40,14 +41,14 @@ def _page(comparison: Comparison) -> Iterator[str]:
     yield from (f"# {paragraph(heading(comparison))}", "")
     yield from ("## What can be concluded, and what cannot", "")
     yield from _bullets(comparison.conclusions)
+    for part in correlation_parts(comparison):
+        yield from _part(part)
     matrix = matrix_of(comparison)
     yield from (f"## {escaped(matrix.title)}", "")
     yield from _matrix(matrix)
     yield from (paragraph("; ".join(footnotes(comparison))), "")
     for part in parts_of(comparison):
-        yield from (f"## {escaped(part.title)}", "")
         yield from _part(part)
-        yield from [paragraph(part.note), ""] if part.note else []
     yield from ("## How to read it", "")
     yield from _bullets(comparison.caption)
 
@@ -62,8 +63,7 @@ def _matrix(matrix: Matrix) -> Iterator[str]:
     lines = []
     for line in matrix.lines:
         lines.append([escaped(line.label), *map(_entry, line.entries)])
-        if line.has_paper:
-            lines.append([f"*{PAPER}*", *(entry.paper for entry in line.entries)])
+        lines += [[f"*{title}*", *texts] for title, texts in line.extras]
     yield from _table(columns, 1, lines)
 
 
@@ -78,7 +78,9 @@ def _part(part: Part) -> Iterator[str]:
         [f"**{cell}**" if cell in STRONG else escaped(cell) for cell in line]
         for line in part.lines
     ]
+    yield from (f"## {escaped(part.title)}", "")
     yield from _table([escaped(column) for column in part.columns], part.names, lines)
+    yield from [paragraph(part.note), ""] if part.note else []
 
 
 def _table(columns: Sequence[str], names: int, lines: Iterable[Sequence[str]]) -> Iterator[str]:

@@ -1,16 +1,19 @@
 """The paper's form of a comparison: rows x methods, our number and the paper's."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from clar_tune.comparison import Comparison, Score
+from clar_tune.comparison import Comparison, Contrast, Score
 from clar_tune.formats import numbers
 from clar_tune.formats.notes import labels, marks
 from clar_tune.formats.texts import name
+from clar_tune.splits import PROTOCOLS
 
 PAPER = "paper"
 """What the line with the paper's numbers is called."""
+RATIO, PAPER_RATIO = "ratio to plain", "paper's ratio"
+"""The same for errors, of which only ratios compare."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +22,7 @@ class Entry:
 
     mean: str = ""
     half: str = ""
+    ratio: str = ""
     paper: str = ""
     marks: str = ""
     best: bool = False
@@ -29,12 +33,18 @@ class Line:
     """One row of the matrix."""
 
     label: str
+    graph: str
     entries: tuple[Entry, ...]
 
     @property
-    def has_paper(self) -> bool:
-        """Whether the paper prints any number of this row."""
-        return any(entry.paper for entry in self.entries)
+    def extras(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """The lines below the means, by name: ratios of errors, the paper's numbers."""
+        ratios = tuple(entry.ratio for entry in self.entries)
+        papers = tuple(entry.paper for entry in self.entries)
+        if any(ratios):
+            yield RATIO, ratios
+        if any(papers):
+            yield PAPER_RATIO if any(ratios) else PAPER, papers
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,22 +59,26 @@ class Matrix:
 def matrix_of(comparison: Comparison) -> Matrix:
     """A comparison in the paper's form."""
     scores = {(s.graph, s.condition, s.method): s for s in comparison.scores}
+    gains = {(c.graph, c.condition, c.method): c for c in comparison.contrasts if not c.rival}
     lines = []
     for row, label in zip(comparison.rows, labels(comparison), strict=True):
-        found = [scores.get((row.graph, row.condition, method)) for method in comparison.methods]
-        entries = [Entry() if score is None else _entry(score, row.metric) for score in found]
-        lines.append(Line(label, tuple(entries)))
+        places = [(row.graph, row.condition, method) for method in comparison.methods]
+        entries = [_entry(scores.get(place), gains.get(place), row.metric) for place in places]
+        lines.append(Line(label, row.graph, tuple(entries)))
     return Matrix(_title(comparison), tuple(map(name, comparison.methods)), tuple(lines))
 
 
 def header(method: str, room: int) -> tuple[str, ...]:
-    """A method's name in short lines: broken at dots and colons, and before its regularizer."""
+    """A column's name in short lines.
+
+    It is broken behind signs, and before its regularizer and its condition.
+    """
     lines = [""]
-    for piece in re.findall(r"\+?[^.:+]*[.:]?", method):
+    for piece in re.findall(r"[+ ]?[^.:=+ ]*[.:=]?", method):
         for part in (piece[start : start + room] for start in range(0, len(piece), room)):
-            if lines[-1] and (part.startswith("+") or len(lines[-1] + part) > room):
+            if lines[-1] and (part.startswith(("+", " ")) or len(lines[-1] + part) > room):
                 lines.append("")
-            lines[-1] += part
+            lines[-1] += part.lstrip()
     return tuple(lines)
 
 
@@ -80,11 +94,15 @@ def blocks(widths: Sequence[int], room: int) -> list[range]:
     return []
 
 
-def _entry(score: Score, metric: str) -> Entry:
+def _entry(score: Score | None, gain: Contrast | None, metric: str) -> Entry:
+    if score is None:
+        return Entry()
+    paper = "" if score.paper is None else numbers.score(score.paper, metric)
     return Entry(
         mean=numbers.score(score.mean, metric),
         half="" if score.half is None else numbers.size(score.half, metric),
-        paper="" if score.paper is None else numbers.score(score.paper, metric),
+        ratio=numbers.ratio(gain.ratio) if gain else "",
+        paper=numbers.ratio(gain.paper_ratio) if gain and gain.paper_ratio else paper,
         marks=marks(score),
         best=score.best,
     )
@@ -92,7 +110,15 @@ def _entry(score: Score, metric: str) -> Entry:
 
 def _title(comparison: Comparison) -> str:
     metrics = dict.fromkeys(row.metric for row in comparison.rows)
-    units = [f"{m} in %" if numbers.in_percent(m) else f"{m}, lower is better" for m in metrics]
-    paper = any(score.paper is not None for score in comparison.scores)
-    beside = "; below it the paper's number" if paper else ""
-    return f"Test {'; '.join(units)}: mean ± half of the 95 % interval{beside}"
+    units = [f"{m} in %" if numbers.in_percent(m) else f"{m} (lower is better)" for m in metrics]
+    tested = any(PROTOCOLS[row.protocol].held_out for row in comparison.rows)
+    shown = f"{'Test' if tested else 'Training'} {'; '.join(units)}"
+    return f"{shown}: mean ± half of the 95 % interval{_below(comparison)}"
+
+
+def _below(comparison: Comparison) -> str:
+    if any(contrast.ratio is not None for contrast in comparison.contrasts):
+        return "; below it the ratio to the plain backbone"
+    if any(score.paper is not None for score in comparison.scores):
+        return "; below it the paper's number"
+    return ""

@@ -9,12 +9,14 @@ BEST = "*"
 USED_UP = "†"
 NOT_FULL = "‡"
 WEIGHTLESS = "§"
+AS_NL = "¶"
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _MEANINGS = {
     BEST: "best of its row",
     USED_UP: "fewer trials than asked for: the space is used up",
     NOT_FULL: "no trial had all repeats: the winner comes from the highest rung",
-    WEIGHTLESS: "validation chose weight 0, the plain backbone",
+    WEIGHTLESS: "weight 0: the plain backbone",
+    AS_NL: "beta 0: the same as nl",
 }
 
 
@@ -25,8 +27,14 @@ def marks(score: Score) -> str:
         USED_UP: score.used_up,
         NOT_FULL: not score.full,
         WEIGHTLESS: score.weightless,
+        AS_NL: score.without_complement,
     }
     return "".join(mark for mark, holds in held.items() if holds)
+
+
+def switched_off(score: Score) -> str:
+    """The mark of a regularizer that its weights switch off, or switch to another."""
+    return "".join(mark for mark in marks(score) if mark in (WEIGHTLESS, AS_NL))
 
 
 def labels(comparison: Comparison) -> list[str]:

@@ -1,6 +1,6 @@
 """Numbers as people read them: scores in percent, gains in points, p-values."""
 
-from clar_tune.winners import LOWER_IS_BETTER
+from clar_tune.records import LOWER_IS_BETTER
 
 
 def in_percent(metric: str) -> bool:
@@ -21,6 +21,23 @@ def gain(value: float, metric: str) -> str:
 def size(value: float, metric: str) -> str:
     """Half of an interval, or a detectable gain: never negative."""
     return f"{100 * value:.2f}" if in_percent(metric) else f"{value:#.3g}"
+
+
+def ratio(value: float | None, half: float | None = None) -> str:
+    """``0.9970`` or ``0.9970 ± 0.0012``, or nothing."""
+    if value is None:
+        return ""
+    return f"{value:.4f}" if half is None else f"{value:.4f} ± {half:.4f}"
+
+
+def coefficient(value: float | None) -> str:
+    """``+0.31``, or nothing."""
+    return "" if value is None else f"{value:+z.3f}"
+
+
+def interval(low: float | None, high: float | None) -> str:
+    """``-0.102 to +0.415``, or nothing."""
+    return "" if low is None or high is None else f"{coefficient(low)} to {coefficient(high)}"
 
 
 def p_value(value: float | None) -> str:

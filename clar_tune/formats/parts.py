@@ -4,22 +4,24 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from clar_tune.comparison import Comparison, Contrast, Score, Standing
+from clar_tune.comparison import Comparison, Contrast, PairAcross, Score, Standing
+from clar_tune.comparison.wording import probability
 from clar_tune.formats import numbers
-from clar_tune.formats.notes import WEIGHTLESS
+from clar_tune.formats.notes import switched_off
 from clar_tune.formats.texts import name, place, sentence
 
 Cells = tuple[str, ...]
 
-_GAINS_NOTE = (
-    "active: share of epochs in which the penalty had a gradient. pairs: splits or seeds that "
-    "both have."
-)
+_ACTIVE_NOTE = "active: share of epochs in which the penalty had a gradient."
+_PAIRS_NOTES = {
+    "final": "pairs: splits or seeds that both have.",
+    "search": "pairs: searches that both have.",
+}
 _STANDINGS_NOTE = (
     "best: rows with the best mean, of all. win/tie/loss: rows with a higher, equal or lower mean "
     "than the plain backbone; better, worse: those with such a verdict. rank: average over the "
     "rows that all methods have, 1 is best. trials: done/asked. repeats: trainings of the search. "
-    "seconds: all trainings."
+    "seconds: the search and the finals of its winner."
 )
 
 
@@ -79,7 +81,7 @@ def _gains(
         return
     metrics = {(row.graph, row.condition): row.metric for row in comparison.rows}
     percent = all(numbers.in_percent(metric) for metric in metrics.values())
-    columns = ("graph", "method", *(["against"] if rivals else []), "gain", "paper", "p")
+    columns = ("graph", "method", *(["against"] if rivals else []), "gain", "paper")
     scores = {(s.graph, s.condition, s.method): s for s in comparison.scores}
     lines = [
         _gain_line(
@@ -90,13 +92,16 @@ def _gains(
         )
         for contrast in contrasts
     ]
-    yield _without_empty_columns(
+    yield without_empty_columns(
         Part(
-            title=f"{title}, in points" if percent else title,
-            columns=(*columns, "p_holm", "detectable", "active", "verdict", "pairs"),
+            title=f"{title}, {'in points' if percent else 'as a ratio of errors'}",
+            columns=(
+                *(*columns, "ratio", "paper's", "p", "p_holm", "detectable", "active"),
+                *("verdict", "pairs"),
+            ),
             names=3 if rivals else 2,
             lines=tuple(lines),
-            note="" if rivals else _GAINS_NOTE,
+            note="" if rivals else f"{_ACTIVE_NOTE} {_PAIRS_NOTES[comparison.unit]}",
             grouped=len({line[0] for line in lines}) < len(lines),
         )
     )
@@ -107,13 +112,15 @@ def _gain_line(contrast: Contrast, score: Score, metric: str, *, rivals: bool) -
     paper, detectable = contrast.paper_gain, contrast.detectable
     return (
         place(contrast.graph, contrast.condition),
-        name(contrast.method) + (WEIGHTLESS if score.weightless else ""),
+        name(contrast.method) + switched_off(score),
         *([name(contrast.against)] if rivals else []),
-        numbers.gain(contrast.gain, metric) + half,
+        numbers.gain(contrast.gain, metric) + half if contrast.ratio is None else "",
         "" if paper is None else numbers.gain(paper, metric),
+        numbers.ratio(contrast.ratio, contrast.ratio_half),
+        numbers.ratio(contrast.paper_ratio),
         numbers.p_value(contrast.p),
         numbers.p_value(contrast.p_holm),
-        "" if detectable is None else numbers.size(detectable, metric),
+        "" if detectable is None or contrast.ratio else numbers.size(detectable, metric),
         "" if rivals else numbers.share(score.penalty_active),
         contrast.verdict,
         numbers.count(contrast.units),
@@ -121,7 +128,7 @@ def _gain_line(contrast: Contrast, score: Score, metric: str, *, rivals: bool) -
 
 
 def _standings(comparison: Comparison) -> Part:
-    return _without_empty_columns(
+    return without_empty_columns(
         Part(
             title="Methods over all rows, and the budget of each",
             columns=(
@@ -190,7 +197,7 @@ def _across(comparison: Comparison) -> Iterator[Part]:
     if across.reason:
         return  # the conclusions say why
     ranked = sorted(zip(across.ranks, across.methods, strict=True))
-    test = "" if across.friedman is None else f"; Friedman: p = {numbers.p_value(across.friedman)}"
+    test = "" if across.friedman is None else f"; Friedman: {probability(across.friedman)}"
     yield Part(
         title=f"Average ranks over {len(across.graphs)} distinct graphs{test}",
         columns=("method", "rank"),
@@ -202,16 +209,24 @@ def _across(comparison: Comparison) -> Iterator[Part]:
     if ordered:
         yield Part(
             title="Planned comparisons over these graphs (Wilcoxon, corrected by Holm)",
-            columns=("method", "against", "p", "p_holm"),
+            columns=("method", "against", "p", "p_holm", "ahead"),
             names=2,
-            lines=tuple(
-                (name(one.method), name(one.against), *map(numbers.p_value, (one.p, one.p_holm)))
-                for one in ordered
-            ),
+            lines=tuple(map(_planned_line, ordered)),
+            note="ahead: which of both the signed ranks speak for.",
         )
 
 
-def _without_empty_columns(part: Part) -> Part:
+def _planned_line(pair: PairAcross) -> Cells:
+    return (
+        name(pair.method),
+        name(pair.against),
+        numbers.p_value(pair.p),
+        numbers.p_value(pair.p_holm),
+        name(pair.ahead),
+    )
+
+
+def without_empty_columns(part: Part) -> Part:
     """Columns in which nothing stands only cost width."""
     kept = [place for place in range(len(part.columns)) if any(line[place] for line in part.lines)]
     return Part(

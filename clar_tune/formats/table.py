@@ -15,7 +15,9 @@ from rich.table import Table
 from rich.text import Text
 
 from clar_tune.comparison import Comparison
-from clar_tune.formats.matrix import PAPER, Entry, Matrix, blocks, header, matrix_of
+from clar_tune.formats.correlations import correlation_parts
+from clar_tune.formats.excerpts import excerpt, left_out
+from clar_tune.formats.matrix import Entry, Matrix, blocks, header, matrix_of
 from clar_tune.formats.notes import footnotes
 from clar_tune.formats.parts import Part, heading, parts_of, sentences, without_finals
 
@@ -53,12 +55,14 @@ def _page(comparison: Comparison, width: int) -> Iterator[RenderableType]:
         return
     yield Rule(characters="━", style="")
     yield Text(heading(comparison) + "\n", style="bold")
+    for part in correlation_parts(comparison):
+        yield from _part(part, width)
+        yield Text()
     yield from _matrix(matrix_of(comparison), width)
     yield Text("\n" + "   ".join(footnotes(comparison)), style="dim")
     for part in parts_of(comparison):
-        yield Text("\n" + part.title, style="bold")
-        yield _part(part, width)
-        yield from [Text(part.note, style="dim")] if part.note else []
+        yield Text()
+        yield from _part(part, width)
     yield Text("\nHow to read it", style="bold")
     yield _bullets(sentences(comparison.caption))
     found = _bullets(sentences(comparison.conclusions))
@@ -66,10 +70,12 @@ def _page(comparison: Comparison, width: int) -> Iterator[RenderableType]:
     yield Padding(Panel(found, title=title, title_align="left", width=width), (1, 0, 0, 0))
 
 
-def _matrix(matrix: Matrix, width: int) -> Iterator[RenderableType]:
-    yield Text(matrix.title, style="bold")
+def _matrix(whole: Matrix, width: int) -> Iterator[RenderableType]:
+    yield Text(whole.title, style="bold")
+    matrix = replace(whole, lines=excerpt(whole.lines, lambda line: line.graph))
     columns = [_column(matrix, place) for place in range(len(matrix.methods))]
-    label = max(len(PAPER) + 2, *(cell_len(line.label) for line in matrix.lines))
+    extras = (f"  {title}" for line in matrix.lines for title, _ in line.extras)
+    label = max(map(cell_len, (*extras, *(line.label for line in matrix.lines))))
     room = width - min(label, LABEL_ROOM)
     gap = 2 if sum(2 + column.width for column in columns) <= room else 1
     for block in blocks([gap + column.width for column in columns], room):
@@ -81,11 +87,12 @@ def _matrix(matrix: Matrix, width: int) -> Iterator[RenderableType]:
         for number, line in enumerate(matrix.lines):
             own = [columns[place].entries[number] for place in block]
             shown.add_row(Text(line.label), *(_mean(entry) for entry in own))
-            shown.add_row("", *(Text(entry.half) for entry in own), end_section=not line.has_paper)
-            if line.has_paper:
-                papers = (Text(entry.paper) for entry in own)
-                shown.add_row(f"  {PAPER}", *papers, style="dim", end_section=True)
+            shown.add_row("", *(Text(entry.half) for entry in own))
+            for title, texts in replace(line, entries=tuple(own)).extras:
+                shown.add_row(f"  {title}", *map(Text, texts), style="dim")
+            shown.add_section()
         yield shown
+    yield from _excerpted(len(matrix.lines), len(whole.lines))
 
 
 class _Column(NamedTuple):
@@ -100,14 +107,15 @@ def _column(matrix: Matrix, place: int) -> _Column:
     found = [line.entries[place] for line in matrix.lines]
     head = header(matrix.methods[place], HEADER_ROOM)
     marks = max(len(entry.marks) for entry in found)
-    texts = [text for e in found for text in (e.mean, f"±{e.half}", e.paper)]
+    texts = [text for e in found for text in (e.mean, f"±{e.half}", e.ratio, e.paper)]
     width = max(*map(cell_len, head), marks + max(map(len, texts)))
     entries = [
         replace(
             entry,
             mean=entry.mean.rjust(width - marks),
             half=f"±{entry.half}".rjust(width - marks) if entry.half else "",
-            paper=entry.paper.rjust(width - marks),
+            ratio=entry.ratio.rjust(width - marks) if entry.ratio else "",
+            paper=entry.paper.rjust(width - marks) if entry.paper else "",
         )
         for entry in found
     ]
@@ -118,7 +126,20 @@ def _mean(entry: Entry) -> Text:
     return Text(entry.mean + entry.marks, style="bold" if entry.best else "")
 
 
-def _part(part: Part, width: int) -> Table:
+def _part(whole: Part, width: int) -> Iterator[RenderableType]:
+    part = replace(whole, lines=excerpt(whole.lines, lambda line: line[0].partition(" (")[0]))
+    yield Text(part.title, style="bold")
+    yield _lines(part, width)
+    yield from _excerpted(len(part.lines), len(whole.lines))
+    yield from [Text(part.note, style="dim")] if part.note else []
+
+
+def _excerpted(shown: int, all_lines: int) -> Iterator[RenderableType]:
+    text = left_out(shown, all_lines)
+    yield from [Text(text, style="dim")] if text else []
+
+
+def _lines(part: Part, width: int) -> Table:
     natural = sum(
         2 + max(cell_len(line[place]) for line in (part.columns, *part.lines))
         for place in range(len(part.columns))

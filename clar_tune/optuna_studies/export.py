@@ -19,8 +19,8 @@ from clar_tune.errors import ParameterError, StoreError
 from clar_tune.optuna_studies.searched import Searched, searched
 from clar_tune.optuna_studies.trials import frozen_trials
 from clar_tune.overview import RunView, StudyView
+from clar_tune.records import LOWER_IS_BETTER
 from clar_tune.space import Space
-from clar_tune.winners import LOWER_IS_BETTER
 
 SQLITE = (".db", ".sqlite", ".sqlite3")
 JOURNAL = (".log", ".journal")

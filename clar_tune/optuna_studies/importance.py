@@ -14,12 +14,18 @@ from clar_tune.optuna_studies.distributions import range_of
 from clar_tune.optuna_studies.searched import Searched, place, searched
 from clar_tune.overview import StudyView
 from clar_tune.ranges import Choice, Range
-from clar_tune.records import Value
+from clar_tune.records import LOWER_IS_BETTER, Value
 from clar_tune.space import Space
-from clar_tune.winners import LOWER_IS_BETTER
 
 FEWEST = 8
 """Trials with a score below which nothing is said."""
+TRUSTED = 30
+"""Trials from which on a large effect is seen.
+
+Of five parameters of which one has three times the effect of the noise, that one comes first in
+60 % of searches of 8 trials and in 96 % of those of 30. One with the effect of the noise needs
+more: 48 % at 30 trials, 96 % at 120.
+"""
 BEST_SHARE = 0.25
 """Share of the trials that count as the best ones …"""
 FEWEST_BEST = 5
@@ -38,8 +44,9 @@ def importances(study: StudyView, space: Space | None = None) -> dict[str, float
 
     A parameter that is not always active counts where it is. Choices that are numbers in
     ascending order count as neighbours, as in the search. Shares add up to 1 even where nothing
-    matters: with few trials they say little. Empty with fewer than ``FEWEST`` scores, or if
-    nothing varies. The study must have been read with its curves.
+    matters: the largest of five is about one half in pure noise, with 30 trials as with 120.
+    Empty with fewer than ``FEWEST`` scores, or if nothing varies. The study must have been read
+    with its curves.
     """
     losses = _losses(study)
     if len(set(losses.values())) < 2:

@@ -27,6 +27,8 @@ class AdaGraph(Regularizer):
         order: ``add-first`` or ``drop-first``; an edge added in a round is not dropped in it.
     """
 
+    needs_classes = True
+
     def __init__(
         self,
         *,

@@ -39,6 +39,14 @@ class Regularizer(nn.Module):
     has_penalty = False
     """Whether :meth:`penalty` gives one, unless its weights are zero."""
 
+    needs_classes = False
+    """Whether it goes by predicted classes, which a regression has not."""
+
+    silent: tuple[str, ...] = ()
+    """Parameters that a configuration names only if they are not at their default.
+
+    They came later: configurations without them keep the keys they had."""
+
     _known: tuple[Tensor, int, Adjacency] | None = None
 
     def penalty(

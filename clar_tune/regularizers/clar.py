@@ -31,9 +31,11 @@ class CLAR(Regularizer):
         sampling: ``node``, ``edge``, or ``any`` (the control: from all pairs, edges included).
         clamp: c, above which a term has no gradient; ``None`` for no limit.
         reduction: r, see :func:`~clar_tune.regularizers.energy.energies`.
+        scale: multiplies both weights, so that a sweep can ask for ten times what was found.
     """
 
     has_penalty = True
+    silent = ("scale",)
 
     def __init__(
         self,
@@ -44,9 +46,11 @@ class CLAR(Regularizer):
         sampling: str = "node",
         clamp: float | None = 1.0,
         reduction: str = "node-mean",
+        scale: float = 1.0,
     ) -> None:
         super().__init__()
-        self.alpha, self.beta = number("alpha", alpha), number("beta", beta)
+        number("scale", scale)
+        self.alpha, self.beta = scale * number("alpha", alpha), scale * number("beta", beta)
         self.samples = whole("samples", samples, 1, MOST_SAMPLES)
         self.sampling = one_of("sampling", sampling, SAMPLINGS)
         self.clamp = checked_clamp(clamp)

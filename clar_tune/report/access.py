@@ -7,7 +7,11 @@ import secrets
 from dataclasses import dataclass, field
 from http.cookies import CookieError, SimpleCookie
 
+from clar_tune.errors import ParameterError
+
 TOKEN_VARIABLE = "CLAR_TUNE_TOKEN"
+SHORTEST = 16
+"""Characters of a token that nobody guesses."""
 COOKIE = "clar-tune-report"
 
 
@@ -22,10 +26,22 @@ class Access:
     @staticmethod
     def at(host: str) -> "Access":
         """None is needed on loopback; elsewhere the token of the environment, or a fresh one."""
+        if not host.strip():  # sockets take it for every address of the machine
+            raise ParameterError(
+                "--host is empty. Name an address of this machine, such as 127.0.0.1, or 0.0.0.0 "
+                "for all of them, or leave it out."
+            )
         if is_loopback(host):
             return Access()
         known = os.environ.get(TOKEN_VARIABLE)
-        return Access(known) if known else Access(secrets.token_urlsafe(24), fresh=True)
+        if not known:
+            return Access(secrets.token_urlsafe(24), fresh=True)
+        if len(known) < SHORTEST:
+            raise ParameterError(
+                f"the token of ${TOKEN_VARIABLE} could be guessed: it has {len(known)} of the "
+                f"{SHORTEST} characters needed. Set a longer one, or none for a fresh one."
+            )
+        return Access(known)
 
     def knows_host(self, header: str | None) -> bool:
         """Whether a request was meant for this machine.

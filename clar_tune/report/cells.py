@@ -3,11 +3,14 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from clar_tune.formats.texts import LONGEST_NAME, name
+from clar_tune.formats.texts import LONGEST_NAME, name, sentence
 from clar_tune.report import words
+from clar_tune.report.excerpts import excerpt, left_out
 
 Sorted = float | str | None
 
+MOST_LINES = 400
+"""Longer tables are excerpts."""
 LONG = 40
 """Characters from which a cell may break its line."""
 
@@ -62,9 +65,14 @@ def table(
     *,
     heads: int = 1,
     optional: Iterable[str] = ("condition",),
+    all_in: str = "the store has all.",
 ) -> Table:
-    """A table without the optional columns in which every cell is empty."""
-    found = list(lines)
+    """A table without the optional columns in which every cell is empty.
+
+    ``all_in`` says where all lines are, if it is an excerpt.
+    """
+    every = list(lines)
+    found = excerpt(every, lambda line: line.graph, MOST_LINES)
     empty = {
         index
         for index, column in enumerate(columns)
@@ -73,7 +81,7 @@ def table(
     kept = [index for index in range(len(columns)) if index not in empty]
     return Table(
         ident=ident,
-        caption=caption,
+        caption=caption + left_out(len(found), len(every), all_in),
         columns=tuple(columns[index] for index in kept),
         lines=tuple(
             Line(tuple(line.cells[i] for i in kept), line.graph, line.method, line.key)
@@ -87,6 +95,11 @@ def text(value: str, mark: str = "") -> Cell:
     """A cell that is sorted by its text; a very long name is shortened."""
     look = mark or ("long" if len(value) > LONG else "")
     return Cell(name(value), value[:LONGEST_NAME] or None, look)
+
+
+def listing(value: str, mark: str = "long") -> Cell:
+    """A cell with several names and values; each is shortened, not what they are together."""
+    return Cell(sentence(value), value[:LONGEST_NAME] or None, mark if value else "")
 
 
 def numeric(shown: str, value: float | None, mark: str = "") -> Cell:

@@ -3,22 +3,25 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from clar_tune.comparison import Comparison
+from clar_tune.comparison import Comparison, arranged
 from clar_tune.figures import Figure
 from clar_tune.formats.texts import name, sentence
 from clar_tune.overview import RunView
+from clar_tune.report.across import pairs_table, planned_table
+from clar_tune.report.coefficients import coefficients_table
 from clar_tune.report.failures import failures_of
 from clar_tune.report.manifests import head_of, manifest_of
 from clar_tune.report.matrix import matrix_of
 from clar_tune.report.penalties import penalties_table
 from clar_tune.report.progress import Pulse, planned, progress_of
-from clar_tune.report.score_tables import (
-    pairs_table,
-    rivals_table,
-    scores_table,
-    standings_table,
+from clar_tune.report.score_tables import rivals_table, scores_table, standings_table
+from clar_tune.report.study_tables import (
+    is_searched,
+    key_of,
+    studies_in,
+    studies_table,
+    title_of,
 )
-from clar_tune.report.study_tables import key_of, studies_in, studies_table, title_of
 from clar_tune.report.verdicts import tallies_of
 
 
@@ -33,7 +36,7 @@ def context_of(
 ) -> dict[str, Any]:
     """What the templates show; ``versions`` are those of the studies' data, by key."""
     unfinished = live or any(run.row.state != "finished" for run in runs)
-    places = [place for run in runs for place in planned(run)]
+    places = [arranged(p, comparison.columns) for run in runs for p in planned(run)]
     return {
         "live": live,
         "head": head_of(runs),
@@ -43,9 +46,11 @@ def context_of(
         "tallies": tallies_of(comparison),
         "captions": list(map(sentence, comparison.caption)),
         "matrix": matrix_of(comparison),
+        "coefficients": coefficients_table(comparison),
         "scores": scores_table(comparison),
         "rivals": rivals_table(comparison),
         "standings": standings_table(comparison),
+        "planned": planned_table(comparison),
         "pairs_table": pairs_table(comparison),
         "across": comparison.across,
         "figures": drawn,
@@ -74,9 +79,9 @@ def _counts(runs: Sequence[RunView]) -> list[tuple[str, str]]:
 
 
 def _choices(runs: Sequence[RunView]) -> dict[str, list[tuple[str, str]]]:
-    """Keys and titles of studies, by graph."""
+    """Keys and titles of studies with a search, by graph."""
     found: dict[str, list[tuple[str, str]]] = {}
-    for run, study in studies_in(runs):
+    for run, study in filter(lambda each: is_searched(each[1]), studies_in(runs)):
         title = title_of(study) + (f" ({name(run.name)})" if len(runs) > 1 else "")
         found.setdefault(name(study.graph), []).append((key_of(run, study), title))
     return found

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from clar_tune.entries import USED_UP
 from clar_tune.formats.texts import name, sentence
 from clar_tune.overview import RunView, StudyView
-from clar_tune.report.study_tables import studies_in, title_of
+from clar_tune.report.study_tables import label_of, studies_in, title_of
 from clar_tune.rows import TrialRow
 
 MOST = 300
@@ -53,7 +53,11 @@ class Failures:
 def failures_of(runs: Sequence[RunView]) -> Failures:
     """All that went wrong, the most frequent causes first."""
     studies = [study for _, study in studies_in(runs)]
-    found = [trouble for study in studies for trouble in _troubles(study)]
+    found = [
+        trouble
+        for run, study in studies_in(runs)
+        for trouble in _troubles(study, label_of(run, study))
+    ]
     found.sort(key=lambda trouble: (trouble.kind == "noted", -len(trouble.trials)))
     return Failures(
         troubles=tuple(found[:MOST]),
@@ -63,7 +67,7 @@ def failures_of(runs: Sequence[RunView]) -> Failures:
     )
 
 
-def _troubles(study: StudyView) -> Iterator[Trouble]:
+def _troubles(study: StudyView, label: str) -> Iterator[Trouble]:
     struck: dict[tuple[str, str], list[int]] = {}
     for trial in study.trials:
         for cause in _causes(trial):
@@ -74,7 +78,7 @@ def _troubles(study: StudyView) -> Iterator[Trouble]:
         yield Trouble(
             study=title_of(study),
             graph=study.graph,
-            method=study.method,
+            method=label,
             kind=name(kind),
             trials=tuple(trials),
             head=sentence(first)[:SHORT] + ("…" if len(first) > SHORT else ""),

@@ -68,7 +68,7 @@ def manifest_of(run: RunView) -> Manifest:
         "protocol": row.protocol,
         "started": words.moment(row.started),
         "ended": words.moment(row.ended) if row.ended else "not yet",
-        "time of work": words.span(row.seconds),
+        "time of work": _worked([run]),
         "seed": row.seed,
         "version of the numbers": row.numbers,
     }
@@ -95,9 +95,16 @@ def _facts(runs: Sequence[RunView]) -> Iterator[tuple[str, str]]:
     started = min(run.row.started for run in runs)
     ended = [run.row.ended for run in runs if run.row.ended]
     until = f" to {words.moment(max(ended))}" if len(ended) == len(runs) else ""
-    worked = words.span(sum(run.row.seconds for run in runs))
-    yield "when", f"{words.moment(started)}{until}, {worked} of work"
+    yield "when", f"{words.moment(started)}{until}, {_worked(runs)}"
     yield "budget", _budget(runs[0].budget)
+
+
+def _worked(runs: Sequence[RunView]) -> str:
+    """How long drivers worked; only trainings tell it of a run whose driver has not ended."""
+    if any(run.row.state == "running" for run in runs):
+        trained = sum(study.seconds for run in runs for study in run.studies)
+        return f"{words.span(trained)} of training so far"
+    return f"{words.span(sum(run.row.seconds for run in runs))} of work"
 
 
 def _budget(budget: Mapping[str, Any]) -> str:

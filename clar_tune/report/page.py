@@ -20,7 +20,7 @@ from clar_tune.report.embedding import checked, json_block, json_text, policy, s
 from clar_tune.report.figure_data import figures_data
 from clar_tune.report.progress import Pulse
 from clar_tune.report.study_data import study_data
-from clar_tune.report.study_tables import key_of, studies_in
+from clar_tune.report.study_tables import is_searched, key_of, studies_in
 from clar_tune.version import __version__
 
 FILES = Path(__file__).parent / "files"
@@ -58,7 +58,11 @@ class PageBuilder:
 
     def build(self, runs: Sequence[RunView], pulses: Mapping[str, Pulse] | None = None) -> Built:
         """The page as of now; pulses are what an observer knows of runs under way."""
-        studies = {key_of(run, study): self._study(run, study) for run, study in studies_in(runs)}
+        studies = {
+            key_of(run, study): self._study(run, study)
+            for run, study in studies_in(runs)
+            if is_searched(study)
+        }
         comparison = compare(runs)
         drawn = figures.of_comparison(comparison, runs)
         versions = {key: _digest(text) for key, text in studies.items()}

@@ -9,8 +9,11 @@ from clar_tune.comparison.scores import WEIGHTS
 from clar_tune.formats import numbers
 from clar_tune.overview import RunView, StudyView
 from clar_tune.report import words
-from clar_tune.report.cells import Cell, Column, Line, Table, numeric, table, text
-from clar_tune.report.study_tables import studies_in
+from clar_tune.report.cells import Cell, Column, Line, Table, listing, numeric, table, text
+from clar_tune.report.study_tables import label_of, studies_in
+
+FILTERS = ("gamma_", "gram_layer_")
+"""How facts of learned filters begin, which have figures of their own."""
 
 _COLUMNS = (
     *(Column("graph"), Column("condition"), Column("method"), Column("search", True)),
@@ -24,7 +27,9 @@ _COLUMNS = (
 
 def penalties_table(runs: Sequence[RunView]) -> Table:
     """One line per term of a penalty, averaged over finals."""
-    lines = [line for _, study in studies_in(runs) for line in _lines(study)]
+    lines = [
+        line for run, study in studies_in(runs) for line in _lines(study, label_of(run, study))
+    ]
     return table(
         "terms",
         "Means over finals. A term that is never active left the training as it was.",
@@ -32,25 +37,30 @@ def penalties_table(runs: Sequence[RunView]) -> Table:
         lines,
         heads=3,
         optional=("condition", "search", "facts"),
+        all_in="the data of the figure have all.",
     )
 
 
-def _lines(study: StudyView) -> Iterator[Line]:
+def _lines(study: StudyView, label: str) -> Iterator[Line]:
     if "+" not in study.method or not study.finals or study.best is None:
         return
     params = json.loads(study.best.params)
     weights = ", ".join(f"{key} {words.setting(params[key])}" for key in WEIGHTS if key in params)
     terms = [json.loads(final["terms"]) for final in study.finals]
-    facts = [json.loads(final["facts"]) for final in study.finals]
+    facts = [_facts(json.loads(final["facts"])) for final in study.finals]
     head = (
         *(text(study.graph), text(study.condition), text(study.method)),
         numeric(str(study.search) if study.search else "", study.search),
         text(weights),
     )
-    told = text(", ".join(f"{key} {value:.3g}" for key, value in _means(facts).items()))
+    told = listing(", ".join(f"{key} {value:.3g}" for key, value in _means(facts).items()))
     names = dict.fromkeys(term for found in terms for term in found)
     for cells in [_term(terms, term) for term in names] or [_no_term()]:
-        yield Line((*head, *cells, told), study.graph, study.method)
+        yield Line((*head, *cells, told), study.graph, label)
+
+
+def _facts(found: dict[str, float]) -> dict[str, float]:
+    return {key: value for key, value in found.items() if not key.startswith(FILTERS)}
 
 
 def _term(terms: Sequence[dict[str, Any]], term: str) -> list[Cell]:

@@ -4,13 +4,17 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from clar_tune.comparison import arranged
 from clar_tune.formats.texts import name, place
 from clar_tune.overview import RunView, StudyView
+from clar_tune.records import LOWER_IS_BETTER
 from clar_tune.report import words
-from clar_tune.winners import LOWER_IS_BETTER
+from clar_tune.report.excerpts import excerpt
 
 PRUNED_SHARE = 0.45
 """Repeats that a trial is expected to train under pruning, before any has ended."""
+MOST_PLACES = 120
+"""Of more studies those at work are shown, then the first of each graph."""
 ENDED = ("complete", "pruned", "failed")
 
 
@@ -63,19 +67,23 @@ class Progress:
     bars: tuple[Bar, ...]
     speed: str
     places: tuple[BestSoFar, ...]
+    planned: int
+    """Places in all; those that are shown may be fewer."""
 
 
 def progress_of(run: RunView, pulse: Pulse | None = None) -> Progress:
     """The state of a run in numbers; a pulse tells whether it is alive and how fast."""
     gone = run.row.state == "running" and pulse is not None and not pulse.driven
     going = run.row.state == "running" and not gone
+    places = _places(run)
     return Progress(
         run=name(run.name),
         going=going,
         state="its driver is gone: resume it" if gone else run.row.state,
         bars=_bars(run),
         speed=_speed(run, pulse) if going and pulse is not None else "",
-        places=tuple(_place(run, *where) for where in planned(run)),
+        places=_shown(places),
+        planned=len(places),
     )
 
 
@@ -145,17 +153,38 @@ def _speed(run: RunView, pulse: Pulse) -> str:
     return f"{pulse.rate:.3g} trainings per minute; about {left:,.0f} to come, {span}"
 
 
-def _place(run: RunView, graph: str, condition: str, method: str) -> BestSoFar:
-    own = [
-        s for s in run.studies if (s.graph, s.condition, s.method) == (graph, condition, method)
+def _places(run: RunView) -> list[BestSoFar]:
+    columns = json.loads(run.row.columns or "[]")
+    begun: dict[tuple[str, str, str], list[StudyView]] = {}
+    for study in run.studies:
+        begun.setdefault((study.graph, study.condition, study.method), []).append(study)
+    return [
+        _place(run, where, arranged(where, columns)[2], begun.get(where, []))
+        for where in planned(run)
     ]
+
+
+def _shown(places: Sequence[BestSoFar]) -> tuple[BestSoFar, ...]:
+    """All of them, or those at work and some others, in their order."""
+    if len(places) <= MOST_PLACES:
+        return tuple(places)
+    busy = [place for place in places if place.state in ("searching", "confirming")]
+    rest = excerpt(places, lambda place: place.graph, max(0, MOST_PLACES - len(busy)))
+    chosen = {id(place) for place in (*busy[:MOST_PLACES], *rest)}
+    return tuple(place for place in places if id(place) in chosen)
+
+
+def _place(
+    run: RunView, where: tuple[str, str, str], label: str, own: Sequence[StudyView]
+) -> BestSoFar:
+    graph, condition, method = where
     best = _best(own)
     states = {state: sum(study.count(state) for study in own) for state in ENDED}
     asked = sum(len(s.trials) if s.used_up else s.asked for s in own)
     finals = sum(len(study.finals) for study in own)
     return BestSoFar(
         graph=graph,
-        method=method,
+        method=label,
         where=place(graph, condition),
         title=name(method),
         best=words.score(best, own[0].metric) if own else "",

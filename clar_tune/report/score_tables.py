@@ -6,6 +6,7 @@ from clar_tune.comparison import Budget, Comparison, Contrast, Score
 from clar_tune.formats import numbers
 from clar_tune.report import words
 from clar_tune.report.cells import Cell, Column, Line, Table, numeric, span, table, text, whole
+from clar_tune.report.excerpts import COMPARE_HAS_ALL
 from clar_tune.report.matrix import MARKS
 
 VERDICTS = {"better": "better", "worse": "worse", "undecided": "undecided", "none": "no verdict"}
@@ -13,9 +14,15 @@ VERDICTS = {"better": "better", "worse": "worse", "undecided": "undecided", "non
 _GAIN = (
     Column("gain", True, "Mean paired difference; positive is better"),
     Column("± gain", True, "Half the width of the 95 % interval of the gain"),
+    Column("ratio", True, "Mean error as a part of that compared with; below 1 is better"),
+    Column("paper's ratio", True, "The same of the errors that the paper prints"),
     Column("p", True, "Two-sided test of the paired gain"),
     Column("p_holm", True, "Corrected by Holm over all planned comparisons"),
-    Column("detectable", True, "True gain that one such test finds with probability 0.8"),
+    Column(
+        "detectable",
+        True,
+        "True gain found with probability 0.8 at Holm's first step",
+    ),
     Column("verdict", False, "From p_holm < 0.05"),
 )
 _SPENT = (
@@ -23,14 +30,15 @@ _SPENT = (
     Column("failed", True),
     Column("repeats", True, "Trainings of the search"),
     Column("finals", True, "Trainings of the winner on fresh splits"),
-    Column("time", True, "Of all trainings"),
+    Column("time", True, "Of the search and of the winner's finals"),
 )
 
 
 def scores_table(comparison: Comparison) -> Table:
     """One line per score: a method on a graph, with its gain over the plain backbone."""
     metrics = _metrics(comparison)
-    unit = "%" if all(map(numbers.in_percent, metrics.values())) else "natural units"
+    percent = all(map(numbers.in_percent, metrics.values()))
+    unit = "%" if percent else "natural units, errors: lower is better"
     columns = (
         *(Column("graph"), Column("condition"), Column("method")),
         Column("mean", True, f"Mean test score over finals, in {unit}"),
@@ -47,12 +55,14 @@ def scores_table(comparison: Comparison) -> Table:
     ]
     return table(
         "scores",
-        f"Scores in {unit}, gains over the same backbone without the regularizer"
-        f"{' in points' if unit == '%' else ''}, and what each study was given.",
+        f"Scores in {unit}; {'gains' if percent else 'gains and ratios'} over the same backbone "
+        f"without the regularizer{' in points' if percent else ''}, and what each study was "
+        "given.",
         columns,
         lines,
         heads=3,
-        optional=("condition", "paper", "active"),
+        optional=("condition", "paper", "active", *(column.name for column in _GAIN)),
+        all_in=COMPARE_HAS_ALL,
     )
 
 
@@ -76,7 +86,10 @@ def rivals_table(comparison: Comparison) -> Table:
         if c.rival
     ]
     caption = "clar against each other regularizer of the same backbone, paired in the same way."
-    return table("rivals", caption, columns, lines, heads=4)
+    optional = ("condition", "ratio", "paper's ratio")
+    return table(
+        "rivals", caption, columns, lines, heads=4, optional=optional, all_in=COMPARE_HAS_ALL
+    )
 
 
 def standings_table(comparison: Comparison) -> Table:
@@ -86,9 +99,9 @@ def standings_table(comparison: Comparison) -> Table:
         Column("rank", True, "Average over the rows that all methods have; 1 is best"),
         Column("rows", True, "Graphs and conditions with finals"),
         Column("best", True, "Rows in which no method has a better mean"),
-        Column("wins", True, "Higher mean than the plain backbone"),
+        Column("wins", True, "Better mean than the plain backbone"),
         Column("ties", True, "Equal mean, as printed"),
-        Column("losses", True, "Lower mean than the plain backbone"),
+        Column("losses", True, "Worse mean than the plain backbone"),
         Column("better", True, "Rows with this verdict"),
         Column("worse", True, "Rows with this verdict"),
         *_SPENT,
@@ -96,7 +109,7 @@ def standings_table(comparison: Comparison) -> Table:
     lines = []
     for standing in comparison.standings:
         counts = (standing.rows, standing.bests, standing.wins, standing.ties, standing.losses)
-        plain = "+" not in standing.method
+        plain = not standing.wins + standing.ties + standing.losses
         cells = (
             text(standing.method),
             numeric(_rank(standing.rank), standing.rank),
@@ -108,27 +121,6 @@ def standings_table(comparison: Comparison) -> Table:
         lines.append(Line(cells, method=standing.method))
     caption = "Methods over all rows: means, verdicts, and the budget each one had."
     return table("standings", caption, columns, lines)
-
-
-def pairs_table(comparison: Comparison) -> Table:
-    """Pairs of methods over distinct graphs."""
-    columns = (
-        *(Column("method"), Column("against")),
-        *(Column("p", True), Column("p_holm", True), Column("told apart")),
-    )
-    lines = [
-        Line(
-            cells=(
-                *(text(pair.method), text(pair.against)),
-                *(numeric(numbers.p_value(p), p) for p in (pair.p, pair.p_holm)),
-                text("yes" if pair.p_holm < 0.05 else "no"),
-            ),
-            method=pair.method,
-        )
-        for pair in comparison.across.pairs
-    ]
-    caption = "Wilcoxon's signed ranks over distinct graphs, corrected by Holm over all pairs."
-    return table("pairs", caption, columns, lines, heads=2)
 
 
 def _metrics(comparison: Comparison) -> Mapping[tuple[str, str], str]:
@@ -154,6 +146,8 @@ def _gain(found: Contrast, metric: str) -> list[Cell]:
     return [
         numeric(words.gain(found.gain, metric), found.gain),
         numeric(words.size(found.half, metric), found.half),
+        numeric(numbers.ratio(found.ratio), found.ratio),
+        numeric(numbers.ratio(found.paper_ratio), found.paper_ratio),
         numeric(numbers.p_value(found.p), found.p),
         numeric(numbers.p_value(found.p_holm), found.p_holm),
         numeric(words.size(found.detectable, metric), found.detectable),

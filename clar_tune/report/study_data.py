@@ -6,6 +6,7 @@ from statistics import fmean
 from typing import Any
 
 from clar_tune import figures
+from clar_tune.comparison.wording import counted
 from clar_tune.formats import numbers
 from clar_tune.formats.texts import name
 from clar_tune.optuna_studies import importances
@@ -85,7 +86,7 @@ def _facts(study: StudyView) -> list[tuple[str, str]]:
     used_up = "; the space is used up" if study.used_up else ""
     facts = [
         ("trials", f"{len(study.trials)} of {study.asked}: {', '.join(states)}{used_up}"),
-        ("trainings", words.counted(study.repeats, "repeat")),
+        ("trainings", counted(study.repeats, "repeat")),
         ("finals", f"{len(study.finals)} of {study.finals_asked}"),
     ]
     if study.finals:
@@ -104,7 +105,7 @@ def _winner(study: StudyView) -> dict[str, Any] | None:
     percent = " %" if numbers.in_percent(study.metric) else ""
     text = f"Trial {best.trial}"
     if score:
-        repeats = words.counted(best.repeats, "repeat")
+        repeats = counted(best.repeats, "repeat")
         text += f": mean validation {study.metric} {score}{percent} over {repeats}"
     return {
         "text": text,

@@ -4,10 +4,11 @@ import hashlib
 import json
 from collections.abc import Sequence
 
+from clar_tune.figures.places import place_of
 from clar_tune.formats.texts import name, place
 from clar_tune.overview import RunView, StudyView
 from clar_tune.report import words
-from clar_tune.report.cells import Column, Line, Table, numeric, span, table, text, whole
+from clar_tune.report.cells import Column, Line, Table, listing, numeric, span, table, text, whole
 
 Found = tuple[RunView, StudyView]
 
@@ -41,6 +42,16 @@ def title_of(study: StudyView) -> str:
     return f"{name(study.method)} on {place(study.graph, study.condition)}{number}"
 
 
+def label_of(run: RunView, study: StudyView) -> str:
+    """The column of a study in the comparison, by which the page filters."""
+    return place_of(run, study)[2]
+
+
+def is_searched(study: StudyView) -> bool:
+    """Whether there is a search to look at: some studies go straight to their finals."""
+    return study.asked > 1 or study.repeats > 0
+
+
 def studies_table(runs: Sequence[RunView]) -> Table:
     """One line per study."""
     lines = [_line(run, study, several=len(runs) > 1) for run, study in studies_in(runs)]
@@ -51,6 +62,7 @@ def studies_table(runs: Sequence[RunView]) -> Table:
         lines,
         heads=4,
         optional=("run", "condition", "search"),
+        all_in="clar-tune query reads all.",
     )
 
 
@@ -70,6 +82,9 @@ def _line(run: RunView, study: StudyView, *, several: bool) -> Line:
         numeric(words.score(value, study.metric), value),
         numeric(f"{len(study.finals)}/{study.finals_asked}", len(study.finals)),
         span(study.seconds),
-        text(", ".join(f"{key} {words.setting(params[key])}" for key in sorted(params)), "params"),
+        listing(
+            ", ".join(f"{key} {words.setting(params[key])}" for key in sorted(params)), "params"
+        ),
     )
-    return Line(cells, study.graph, study.method, key_of(run, study))
+    key = key_of(run, study) if is_searched(study) else ""
+    return Line(cells, study.graph, label_of(run, study), key)

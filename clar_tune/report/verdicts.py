@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from clar_tune.comparison import Comparison
+from clar_tune.comparison import Comparison, split_label
 from clar_tune.formats.texts import name
 from clar_tune.report.matrix import MARKS
 
@@ -24,11 +24,12 @@ class Tally:
 
 
 def tallies_of(comparison: Comparison) -> list[Tally]:
-    """One tally per regularizer, in the order of the comparison."""
+    """One tally per regularizer, and condition of its column, in the order of the comparison."""
     verdicts: dict[str, list[str]] = {}
     for contrast in comparison.contrasts:
         if not contrast.rival:
-            regularizer = contrast.method.partition("+")[2]
+            method, condition = split_label(contrast.method)
+            regularizer = f"{method.partition('+')[2]} {condition}".strip()
             verdicts.setdefault(regularizer, []).append(contrast.verdict)
     return [
         Tally(

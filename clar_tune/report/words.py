@@ -41,11 +41,6 @@ def moment(when: datetime) -> str:
     return f"{known.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
 
 
-def counted(count: int, noun: str, nouns: str = "") -> str:
-    """``1 study``, ``2 studies``."""
-    return f"{count:,} {noun if count == 1 else nouns or f'{noun}s'}"
-
-
 def setting(value: Any) -> str:
     """A parameter as one writes it in a space."""
     if value is None:

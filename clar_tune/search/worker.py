@@ -5,7 +5,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any
@@ -15,15 +15,19 @@ from ray import tune
 
 from clar_tune.devices import best_device, limit_memory
 from clar_tune.graph import Graph
-from clar_tune.jobs import TIME_LIMIT, Job, OutOfTime, out_of_time, perform
+from clar_tune.jobs import TIME_LIMIT, Job, OutOfTime, failed, out_of_time, perform
 from clar_tune.tensors import TensorGraph
 from clar_tune.training import warm_up
+from clar_tune.variants import varied
 
 GRACE = 10.0
 """Seconds after which a worker that does not heed its time limit ends itself."""
 
 KEPT_GRAPHS = 2
 """Graphs whose tensors a worker keeps: studies are served graph by graph."""
+
+KEPT_VARIANTS = 4
+"""Variants of each of them that a worker keeps: conditions are served in turn."""
 
 
 class Worker(tune.Trainable):
@@ -38,7 +42,7 @@ class Worker(tune.Trainable):
         """Keep references to the graphs; none is fetched before it is needed."""
         warm_up()
         self._graphs = graphs or {}
-        self._loaded: dict[str, tuple[Graph, TensorGraph]] = {}
+        self._loaded: dict[str, dict[Hashable, tuple[Graph, TensorGraph]]] = {}
         self._device = best_device() if gpus else "cpu"
         if gpus:
             limit_memory(best_device(), gpus)
@@ -54,7 +58,10 @@ class Worker(tune.Trainable):
     def step(self) -> dict[str, Any]:
         """Do the next training of the job."""
         index, self._index = self._index, self._index + 1
-        graph, tensors = self._graph(self._job.graph)
+        try:
+            graph, tensors = self._graph(self._job)
+        except Exception as error:  # a variant may need more memory than there is
+            return {"outcome": failed(index, error)}
         try:
             with _time_limit(self._ends - time.monotonic()):
                 outcome = perform(self._job, index, graph, tensors)
@@ -62,13 +69,25 @@ class Worker(tune.Trainable):
             outcome = out_of_time(index)
         return {"outcome": outcome}
 
-    def _graph(self, name: str) -> tuple[Graph, TensorGraph]:
-        if name not in self._loaded:
-            graph: Graph = ray.get(self._graphs[name])
-            self._loaded[name] = graph, TensorGraph.of(graph, self._device)
-            for oldest in list(self._loaded)[:-KEPT_GRAPHS]:
-                del self._loaded[oldest]
-        return self._loaded[name]
+    def _graph(self, job: Job) -> tuple[Graph, TensorGraph]:
+        """The graph of a job, varied as its condition says."""
+        variants = self._loaded.pop(job.graph, {})
+        identity = (job.seed, *sorted(job.variant.items()))
+        found = variants.pop(identity, None)
+        if found is None:
+            graph = varied(ray.get(self._graphs[job.graph]), job.variant, job.seed)
+            found = graph, TensorGraph.of(graph, self._device)
+        variants[identity] = found  # what was used last stands last
+        self._loaded[job.graph] = variants
+        _forget(variants, KEPT_VARIANTS)
+        _forget(self._loaded, KEPT_GRAPHS)
+        return found
+
+
+def _forget(kept: dict[Any, Any], most: int) -> None:
+    """All but what was used last."""
+    for oldest in list(kept)[:-most]:
+        del kept[oldest]
 
 
 @contextmanager

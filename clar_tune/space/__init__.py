@@ -1,9 +1,12 @@
 """Spaces: YAML files that say what is searched, how it is trained and how it is confirmed."""
 
 from clar_tune.space.checks import check_sampler
+from clar_tune.space.contents import Content, content_of, same_ranges
 from clar_tune.space.files import load_space, shipped_spaces
 from clar_tune.space.model import (
+    COEFFICIENTS,
     SAMPLERS,
+    Correlate,
     Levels,
     SearchRules,
     Settings,
@@ -15,7 +18,10 @@ from clar_tune.space.model import (
 from clar_tune.space.parse import parse_space
 
 __all__ = [
+    "COEFFICIENTS",
     "SAMPLERS",
+    "Content",
+    "Correlate",
     "Levels",
     "SearchRules",
     "Settings",
@@ -24,7 +30,9 @@ __all__ = [
     "TrainingRules",
     "check_sampler",
     "condition_text",
+    "content_of",
     "load_space",
     "parse_space",
+    "same_ranges",
     "shipped_spaces",
 ]

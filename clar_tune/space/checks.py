@@ -3,12 +3,14 @@
 from collections.abc import Collection, Mapping
 
 from clar_tune.checks import one_of
-from clar_tune.errors import SpaceError, UnknownName
+from clar_tune.errors import ClarTuneError, SpaceError, UnknownName
 from clar_tune.methods import Method
 from clar_tune.ranges import Domain, Fixed, ParameterSet, Range, written
+from clar_tune.records import Value
 from clar_tune.space.items import Item
 from clar_tune.space.model import SAMPLERS, Space, condition_text
 from clar_tune.space.values import check_values
+from clar_tune.variants import VARIANTS, check_variant, parameters_of
 
 
 def check_sampler(sampler: str, pruning: bool, parameters: ParameterSet, where: str) -> None:
@@ -54,13 +56,32 @@ def _check_conditions(space: Space, method: Method) -> None:
         if sweep.methods and method.name not in sweep.methods:
             continue
         hint = " Or limit the sweep to other methods by `methods`."
-        for name in sweep.values:
-            _check_known(name, f"parameter of {method.name}", known, sweep.places[name], hint)
+        for name, values in sweep.values.items():
+            place = sweep.places[name]
+            if name in VARIANTS:
+                _check_variant(name, values, method, place)
+                continue
+            kind = f"parameter of {method.name} or variant of the graph"
+            _check_known(name, kind, [*known, *VARIANTS], place, hint)
         for condition in map(condition_text, sweep.conditions()):
             if condition in seen:
                 place = next(iter(sweep.places.values()))
                 raise SpaceError(f"{place}: {method.name} has the condition {condition} twice.")
             seen.add(condition)
+
+
+def _check_variant(name: str, values: Collection[Value], method: Method, place: str) -> None:
+    """Refuse values of a variant, and methods whose own parameter it would hide."""
+    if name in method.parameters():
+        raise SpaceError(
+            f"{place}: {name} is a variant of the graph, and {method.name} has a parameter of "
+            "that name. Rename the parameter."
+        )
+    for value in values:
+        try:
+            check_variant({name: value})
+        except ClarTuneError as error:
+            raise SpaceError(f"{place}: {str(error).removeprefix(f'{name}: ')}") from error
 
 
 def _check_names(space: Space, settings: str) -> None:
@@ -82,7 +103,7 @@ def _check_when(space: Space, settings: str, method: Method) -> None:
     for name, parameter in space.settings[settings].levels.of(method).items():
         domains.setdefault(name, []).append(parameter.domain)
     for condition in space.conditions_of(method):
-        for name, value in condition.items():
+        for name, value in parameters_of(condition).items():
             domains.setdefault(name, []).append(Fixed(value))
     for parameter in space.settings[settings].levels.of(method).values():
         for name, values in parameter.when.items():

@@ -8,8 +8,10 @@ from clar_tune.errors import UnknownName
 from clar_tune.methods import Method
 from clar_tune.ranges import Fixed, Parameter, ParameterSet, written
 from clar_tune.records import Value
+from clar_tune.variants import VARIANTS, parameters_of
 
 SAMPLERS = ("tpe", "gp", "random", "grid")
+COEFFICIENTS = ("spearman", "pearson")
 
 Parameters = Mapping[str, Parameter]
 Condition = Mapping[str, Value]
@@ -83,6 +85,21 @@ class Sweep:
 
 
 @dataclass(frozen=True, slots=True)
+class Correlate:
+    """What a space is about: a key against the scores, or the scores under values of a key."""
+
+    kind: str
+    key: str
+    of: tuple[Value, ...] = ()
+    """The values of the key whose scores ``pearson`` compares, pair by pair."""
+
+    @property
+    def content(self) -> dict[str, Value | list[Value]]:
+        """As a space file writes it."""
+        return {self.kind: self.key, **({"of": list(self.of)} if self.of else {})}
+
+
+@dataclass(frozen=True, slots=True)
 class Space:
     """Graphs x methods x conditions, what to search, how to train, how to confirm."""
 
@@ -100,18 +117,24 @@ class Space:
     """``tuned``, and ``paper`` where there is one."""
     paper: str | None = None
     """The table of the paper that its results stand beside, such as ``III``."""
+    columns: tuple[str, ...] = ()
+    """Keys of conditions that, with the method, make the columns of its table."""
+    correlate: Correlate | None = None
 
     def parameters(self, settings: str, method: Method, condition: Condition) -> ParameterSet:
-        """What a study may choose from; the values of its condition are fixed."""
+        """What a study may choose from; the values of its condition are fixed.
+
+        Variants of the graph, which a condition may name as well, are no parameters.
+        """
         if settings not in self.settings:
             raise UnknownName(f"settings of {self.name}", settings, self.settings)
-        known = method.parameters()
-        for name in condition:
+        known, fixed = method.parameters(), parameters_of(condition)
+        for name in fixed:
             if name not in known:
-                raise UnknownName(f"parameter of {method.name}", name, known)
+                raise UnknownName(f"parameter of {method.name}", name, [*known, *VARIANTS])
         chosen = self.settings[settings].levels.of(method)
         places = {name: place for sweep in self.conditions for name, place in sweep.places.items()}
-        for name, value in condition.items():
+        for name, value in fixed.items():
             chosen[name] = Parameter(name, Fixed(value), place=places.get(name, ""))
         return ParameterSet(tuple(chosen.values()))
 

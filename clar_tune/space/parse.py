@@ -14,11 +14,15 @@ from clar_tune.ranges import Choice
 from clar_tune.space.checks import check_space
 from clar_tune.space.entries import LEVELS, RULES, read_levels, with_rules
 from clar_tune.space.items import Item, read_items
+from clar_tune.space.layout import read_columns, read_correlate
 from clar_tune.space.model import Settings, Space, Sweep
 from clar_tune.splits import check_protocol
 
 NEEDED = ("graphs", "methods", "protocol", "settings")
-OPTIONAL = ("description", "paper", "preprocessing", "conditions", *RULES)
+OPTIONAL = (
+    *("description", "paper", "preprocessing", "conditions", "columns", "correlate"),
+    *RULES,
+)
 SETTINGS = ("tuned", "paper")
 
 T = TypeVar("T")
@@ -33,6 +37,7 @@ def parse_space(text: str, name: str, origin: str) -> Space:
             raise root.error(f"`{needed}` is missing. It must be given.")
     graphs = _distinct(items["graphs"], _graph)
     methods = _distinct(items["methods"], _method)
+    sweeps = _sweeps(items["conditions"], methods) if "conditions" in items else ()
     space = Space(
         name=name,
         description=items["description"].text() if "description" in items else "",
@@ -41,9 +46,11 @@ def parse_space(text: str, name: str, origin: str) -> Space:
         methods=methods,
         protocols=_protocols(items["protocol"], graphs),
         preprocessing=_preprocessing(items),
-        conditions=_sweeps(items["conditions"], methods) if "conditions" in items else (),
+        conditions=sweeps,
         settings=_settings(items, methods),
         paper=_paper(items),
+        columns=read_columns(items["columns"], sweeps) if "columns" in items else (),
+        correlate=read_correlate(items["correlate"], sweeps) if "correlate" in items else None,
     )
     check_space(space, items)
     return space

@@ -1,0 +1,157 @@
+"""How to read the numbers of a table, in sentences."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from clar_tune.comparison.labels import parts_of
+from clar_tune.comparison.records import Correlation, Row
+from clar_tune.overview import RunView
+from clar_tune.paper import printed_in
+from clar_tune.splits import PROTOCOLS
+from clar_tune.variants import VARIANTS
+
+
+def caption_of(
+    runs: Sequence[RunView],
+    rows: Sequence[Row],
+    family: int,
+    table: str | None,
+    correlations: Sequence[Correlation],
+    searched: bool,
+) -> Iterator[str]:
+    """One sentence each; ``family`` is the number of planned comparisons."""
+    budget = runs[0].budget
+    yield _budget(budget, searched)
+    yield from _splits(rows)
+    yield from _intervals(rows, budget["searches"])
+    yield from _test_nodes(runs, rows, searched)
+    yield from _variants(rows)
+    yield from _correlations(correlations)
+    if family:
+        yield _tests(family)
+    if table:
+        yield f"Paper: {printed_in(table)}"
+    if searched and budget["searches"] == 1:
+        yield "Finals measure a configuration, not a search: --searches repeats the search itself."
+    yield from _notes(rows)
+
+
+def _budget(budget: Mapping[str, Any], searched: bool) -> str:
+    epochs = f"epochs selected by validation {budget['select']}."
+    if not searched:
+        return f"Nothing is searched: every study has {budget['finals']} finals; {epochs}"
+    rung = f"by successive halving ({budget['reduction']})" if budget["pruning"] else "of all"
+    searches = f", {budget['searches']} searches" if budget["searches"] > 1 else ""
+    return (
+        f"Budget of every study: {budget['trials']} trials by {budget['sampler']}, "
+        f"{budget['repeats']} repeats {rung}, {budget['finals']} finals{searches}; {epochs}"
+    )
+
+
+def _tests(family: int) -> str:
+    planned = "the one planned comparison" if family == 1 else f"all {family} planned comparisons"
+    level = "0.05" if family == 1 else f"0.05/{family}"
+    return (
+        f"p: two-sided test of the paired gain; p_holm: corrected by Holm over {planned} (each "
+        "regularizer with its backbone, clar with each rival of the same backbone); verdicts use "
+        "p_holm < 0.05. Detectable: the true gain that is found with probability 0.8 at the level "
+        f"of Holm's first step, {level}."
+    )
+
+
+def _splits(rows: Sequence[Row]) -> Iterator[str]:
+    """How the nodes of each graph are divided, protocol by protocol."""
+    for protocol in dict.fromkeys(row.protocol for row in rows):
+        sizes = dict.fromkeys(
+            f"{row.graph} {row.train_nodes}/{row.val_nodes}/{row.test_nodes}"
+            for row in rows
+            if row.protocol == protocol
+        )
+        yield (
+            f"{protocol} ({PROTOCOLS[protocol].definition}), nodes that train/validate/test: "
+            f"{', '.join(sizes)}."
+        )
+
+
+def _intervals(rows: Sequence[Row], searches: int) -> Iterator[str]:
+    """What one unit is, and what intervals and tests are conditional on."""
+    kinds = {protocol: PROTOCOLS[protocol] for protocol in dict.fromkeys(r.protocol for r in rows)}
+    drawn = any(kind.verdict and not kind.fixed for kind in kinds.values())
+    corrected = "it is corrected for splits that share nodes (Nadeau-Bengio)"
+    seeds = "" if searches > 1 else "interval and test over seeds"
+    if searches > 1:
+        yield (
+            f"±: 95 % interval over {searches} searches, each of which is one unit: its finals "
+            f"are averaged first{f'; {corrected}' if drawn else ''}."
+        )
+    elif drawn:
+        yield (
+            "±: 95 % interval over finals on fresh splits, each of which is one unit; "
+            f"{corrected}."
+        )
+    if any(kind.fixed and kind.held_out for kind in kinds.values()):
+        yield f"Fixed split: {seeds or 'interval and test'}, conditional on the split."
+    if not all(kind.held_out for kind in kinds.values()):
+        yield (
+            "No held-out nodes: all nodes train, and the error shown is the one by which epochs "
+            f"and configurations were chosen{f'; {seeds}' if seeds else ''}."
+        )
+    for protocol, kind in kinds.items():
+        if not kind.verdict:
+            units = "searches" if searches > 1 else "splits"
+            yield f"{protocol}: interval over {units}, no verdict."
+
+
+def _test_nodes(runs: Sequence[RunView], rows: Sequence[Row], searched: bool) -> Iterator[str]:
+    share = runs[0].options.get("outer_test")
+    if share:
+        yield (
+            f"Tested only on {100 * share:g} % of the nodes, which no search has seen; intervals "
+            "are conditional on them."
+        )
+    elif searched and any(not PROTOCOLS[row.protocol].fixed for row in rows):
+        yield (
+            "Test nodes of a final may have been validation nodes of the search; --outer-test "
+            "keeps some apart."
+        )
+
+
+def _variants(rows: Sequence[Row]) -> Iterator[str]:
+    """Keys of conditions that change the graph at random do so once."""
+    keys = dict.fromkeys(key for row in rows for key in parts_of(row.condition))
+    for key in keys:
+        if key in VARIANTS and VARIANTS[key].drawn:
+            yield (
+                f"{key}: drawn once per search and alike for all methods and finals; intervals "
+                "are conditional on it."
+            )
+
+
+def _correlations(correlations: Sequence[Correlation]) -> Iterator[str]:
+    kinds = {correlation.kind: correlation.key for correlation in correlations}
+    if "spearman" in kinds:
+        yield (
+            f"Spearman: over all pairs of {kinds['spearman']} and score, one for each final and "
+            "value; 95 % interval by a bootstrap that draws whole finals (Student's t on "
+            "Fisher's scale)."
+        )
+    if "pearson" in kinds:
+        yield (
+            f"Pearson: over the mean scores of all cells under two values of {kinds['pearson']}; "
+            "Fisher's 95 % interval, which takes cells for independent though they share splits "
+            "and seeds."
+        )
+
+
+def _notes(rows: Sequence[Row]) -> Iterator[str]:
+    noted = {
+        note: [r.graph for r in rows if note in r.notes] for row in rows for note in row.notes
+    }
+    texts = {
+        "leaky": "leaky: duplicated nodes leak from training to test.",
+        "same nodes as texas": "its features and labels are those of texas.",
+        "synthetic": "synthetic: generated, stands for no real graph.",
+    }
+    for note, text in texts.items():
+        if note in noted:
+            yield f"{', '.join(dict.fromkeys(noted[note]))}: {text}"

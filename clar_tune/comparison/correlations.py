@@ -1,0 +1,157 @@
+"""How scores go with a key of the conditions, or agree under two of its values."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clar_tune.comparison.labels import Place, condition_of, parts_of
+from clar_tune.comparison.records import Correlation, Point
+from clar_tune.comparison.samples import Sample
+from clar_tune.paper import coefficient
+from clar_tune.ranges import written
+from clar_tune.statistics import Coefficient, estimate, pearson, spearman
+
+Group = tuple[str, str, str]
+"""Graph, method, and the condition without the key."""
+ByValue = Mapping[str, Sample]
+"""Samples that differ in the key alone, by its value."""
+
+
+def correlations_of(
+    samples: Mapping[Place, Sample], asked: str | None, table: str | None
+) -> list[Correlation]:
+    """The correlations that a manifest asks for; ``table`` numbers the paper's table."""
+    if asked is None:
+        return []
+    content = json.loads(asked)
+    compared = [written(value) for value in content.pop("of", [])]
+    ((kind, key),) = content.items()
+    groups = _groups(samples.values(), key)
+    if kind == "spearman":
+        return [_spearman(group, key, own, table) for group, own in groups.items() if len(own) > 1]
+    return [
+        _pearson(grid, key, (first, second), table)
+        for grid in _grids(groups)
+        for first, second in combinations(compared, 2)
+        if any({first, second} <= own.keys() for own in grid.values())
+    ]
+
+
+def _groups(samples: Iterable[Sample], key: str) -> dict[Group, dict[str, Sample]]:
+    groups: dict[Group, dict[str, Sample]] = {}
+    for sample in samples:
+        study = sample.study  # its condition is whole, that of the sample's place is not
+        parts = parts_of(study.condition)
+        if key in parts:
+            value = parts.pop(key)
+            group = study.graph, study.method, condition_of(parts)
+            groups.setdefault(group, {})[value] = sample
+    return groups
+
+
+def _grids(groups: Mapping[Group, ByValue]) -> Iterator[dict[str, ByValue]]:
+    """Groups of one graph and method, by their condition."""
+    for place in dict.fromkeys((graph, method) for graph, method, _ in groups):
+        yield {group[2]: own for group, own in groups.items() if group[:2] == place}
+
+
+def _spearman(group: Group, key: str, own: ByValue, table: str | None) -> Correlation:
+    """Of the key's values and all scores under them."""
+    values = sorted(own, key=float)
+    scores = _scores([own[value] for value in values])  # [V, J]
+    numbers = [float(value) for value in values]
+    found = spearman(numbers, scores.T) if scores.size else None
+    graph, method, condition = group
+    return Correlation(
+        kind="spearman",
+        graph=graph,
+        method=method,
+        condition=condition,
+        metric=own[values[0]].study.metric,
+        key=key,
+        values=tuple(values),
+        paper=None if condition else _printed(own[values[0]], f"spearman {key}", table),
+        units=scores.shape[1],
+        points=tuple(
+            Point(condition=f"{key}={value}", x=float(value), y=float(mean))
+            for value, mean in zip(values, _means(scores), strict=True)
+        ),
+        **_interval(found),
+    )
+
+
+def _pearson(
+    grid: Mapping[str, ByValue], key: str, values: tuple[str, str], table: str | None
+) -> Correlation:
+    """Of the mean scores under two values, over the cells that have both."""
+    cells = {
+        condition: [own[value] for value in values]
+        for condition, own in grid.items()
+        if own.keys() >= set(values)
+    }
+    sample = next(iter(cells.values()))[0]
+    scores = _scores([sample for pair in cells.values() for sample in pair])
+    pairs = scores.reshape(len(cells), 2, -1)  # [cells, 2, J]
+    x, y = _means(pairs[:, 0]), _means(pairs[:, 1])
+    same = np.array([_trainings(first) == _trainings(second) for first, second in cells.values()])
+    without = pearson(x[~same], y[~same]) if same.any() else None
+    gap = estimate(np.mean(pairs[:, 1] - pairs[:, 0], axis=0), sample.test_share)
+    return Correlation(
+        kind="pearson",
+        graph=sample.study.graph,
+        method=sample.study.method,
+        condition="",
+        metric=sample.study.metric,
+        key=key,
+        values=values,
+        paper=_printed(sample, f"pearson {key} {' '.join(values)}", table),
+        units=scores.shape[1],
+        points=tuple(
+            Point(condition=condition, x=float(first), y=float(second))
+            for condition, first, second in zip(cells, x, y, strict=True)
+        ),
+        identical=int(same.sum()),
+        apart=without.value if without else None,
+        gap=gap.mean,
+        gap_half=gap.half,
+        **_interval(pearson(x, y)),
+    )
+
+
+def _scores(samples: Sequence[Sample]) -> NDArray[np.float64]:
+    """One row per sample: its scores on the units that all of them have."""
+    shared = [unit for unit in samples[0].values if all(unit in s.values for s in samples)]
+    return np.array([[sample.values[unit] for unit in shared] for sample in samples])
+
+
+def _means(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The mean of each row; none where there are no units."""
+    found: NDArray[np.float64] = np.mean(scores, axis=-1)
+    return found
+
+
+def _trainings(sample: Sample) -> list[tuple[float, ...]]:
+    """What tells trainings apart: accuracies can be equal by chance, losses hardly."""
+    names = ("split_seed", "init_seed", "val_loss", "test_score")
+    finals = (final for study in sample.studies for final in study.finals)
+    return [tuple(final[name] for name in names) for final in finals]
+
+
+def _interval(found: Coefficient | None) -> dict[str, Any]:
+    if found is None:
+        return {"coefficient": None, "low": None, "high": None, "pairs": 0}
+    return {
+        "coefficient": found.value,
+        "low": found.low,
+        "high": found.high,
+        "pairs": found.pairs,
+    }
+
+
+def _printed(sample: Sample, asked: str, table: str | None) -> float | None:
+    study = sample.study
+    return coefficient(table, study.graph, study.method, asked, study.protocol)

@@ -1,0 +1,25 @@
+"""Numbers and lists as sentences have them."""
+
+from collections.abc import Iterable
+
+
+def counted(count: int, noun: str, nouns: str = "") -> str:
+    """``1 study``, ``2 studies``."""
+    return f"{count:,} {noun if count == 1 else nouns or f'{noun}s'}"
+
+
+def some(names: Iterable[str], most: int = 6) -> str:
+    """All names, or the first ones and how many there are besides."""
+    listed = list(names)
+    more = len(listed) - most
+    return ", ".join(listed[:most]) + (f" and {more} more" if more > 0 else "")
+
+
+def probability(p: float) -> str:
+    """``p = 0.012`` or ``p < 0.001``."""
+    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
+
+
+def place(graph: str, condition: str) -> str:
+    """A graph, and the condition if there is one."""
+    return f"{graph} ({condition})" if condition else graph

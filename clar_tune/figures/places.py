@@ -1,0 +1,23 @@
+"""Where studies stand in the table of a comparison: some keys of conditions make columns."""
+
+import json
+from collections.abc import Sequence
+
+from clar_tune.comparison import arranged
+from clar_tune.comparison.labels import Place
+from clar_tune.overview import RunView, StudyView
+
+
+def place_of(run: RunView, study: StudyView) -> Place:
+    """Graph, condition of the row, and name of the column of a study."""
+    columns = json.loads(run.row.columns or "[]")
+    return arranged((study.graph, study.condition, study.method), columns)
+
+
+def by_place(runs: Sequence[RunView]) -> dict[Place, list[StudyView]]:
+    """All studies by place; repeated searches share one."""
+    found: dict[Place, list[StudyView]] = {}
+    for run in runs:
+        for study in run.studies:
+            found.setdefault(place_of(run, study), []).append(study)
+    return found

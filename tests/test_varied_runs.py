@@ -1,0 +1,188 @@
+"""Runs whose conditions vary the graph, from the plan to the store and back."""
+
+import json
+import random
+from dataclasses import replace
+
+import pytest
+from commands import Place
+from simulation import Memory, conductor_for, plan_from, pretend, work
+
+from clar_tune.jobs import Failure, Trained
+from clar_tune.search.worker import KEPT_GRAPHS, KEPT_VARIANTS, Worker
+
+DROPPED = """\
+graphs: [csbm-homophily]
+methods: [gcn, gcn+clar]
+protocol: balanced-60-20-20
+conditions: [{sweep: {drop_edges: [0, 0.4, 0.8]}}]
+training: {max_epochs: 12, patience: 12, warmup: 1}
+search: {trials: 3, repeats: 2}
+finals: 2
+settings:
+  tuned:
+    shared: {hidden: 8}
+    regularizers: {clar: {alpha: {choices: [0, 0.1, 1]}, scale: {choices: [1, 10]}}}
+"""
+
+FILTERED = """\
+graphs: [csbm-homophily]
+methods: [gcn, gcn+clar]
+protocol: whole-graph
+conditions: [{sweep: {filter: [low-pass, high-pass]}}]
+training: {max_epochs: 40, patience: 20, warmup: 1}
+search: {trials: 2, repeats: 2}
+finals: 2
+settings:
+  tuned:
+    shared: {hidden: 8, lr: 0.1}
+    regularizers: {clar: {alpha: {choices: [0, 0.001]}, beta: {choices: [0, 0.001]}}}
+"""
+
+
+# Without Ray.
+
+
+def test_jobs_carry_the_variant_of_their_study():
+    jobs = []
+
+    def noted(job, index):
+        jobs.append(job)
+        return pretend(job, index)
+
+    conductor = conductor_for(plan_from(DROPPED), Memory())
+    work(conductor, noted)
+    assert conductor.state == "finished"
+    found = {(job.method, job.purpose, job.variant["drop_edges"]) for job in jobs}
+    assert found == {
+        (method, purpose, rate)
+        for method, purpose in [("gcn", "final"), ("gcn+clar", "repeat"), ("gcn+clar", "final")]
+        for rate in (0, 0.4, 0.8)
+    }
+    assert {job.rules["condition"] for job in jobs if job.variant["drop_edges"] == 0.4} == {
+        "drop_edges=0.4"
+    }
+
+
+@pytest.mark.parametrize("cut", [5, 17, 30])
+def test_a_varied_run_that_is_cut_off_goes_on_as_it_would_have(cut):
+    whole, parted = Memory(), Memory()
+    plan = plan_from(DROPPED)
+    work(conductor_for(plan, whole))
+    work(conductor_for(plan, parted), events=cut, order=random.Random(cut))
+    work(conductor_for(plan, parted))
+    assert whole.numbers() == parted.numbers()
+
+
+def test_low_errors_win_where_the_metric_is_an_error():
+    def error(job, index):
+        done = pretend(job, index)
+        record = replace(done.record, metric="mse", val_score=1.0 + done.record.val_score)
+        return replace(done, record=record)
+
+    conductor = conductor_for(plan_from(FILTERED, trials=4), Memory())
+    work(conductor, error)
+    for course in conductor.courses:
+        assert course.metric == "mse"
+        full = [t for t in course.trials.values() if t.repeats == 2]
+        if course.plan.searches:
+            assert course.winner.trial == min(full, key=lambda t: t.val_score).trial
+
+
+@pytest.fixture
+def worker(tiny_graph, monkeypatch) -> Worker:
+    """A worker outside of Ray that can see some graphs."""
+    monkeypatch.setattr("clar_tune.search.worker.ray.get", lambda graph: graph)
+    bare = Worker.__new__(Worker)
+    bare._graphs = {name: replace(tiny_graph, name=name) for name in ("tiny", "other", "third")}
+    bare._loaded, bare._device = {}, "cpu"
+    return bare
+
+
+def job(graph: str = "tiny", seed: int = 0, **variant):
+    plan = plan_from(DROPPED, methods=("gcn",))
+    jobs = []
+    work(conductor_for(plan, Memory()), lambda j, i: (jobs.append(j), pretend(j, i))[1])
+    rules = {"max_epochs": 2}
+    return replace(jobs[0], graph=graph, seed=seed, variant=variant, rules=rules)
+
+
+def test_a_worker_varies_a_graph_once_and_keeps_what_it_used_last(worker):
+    one, again, other, seeded = (
+        worker._graph(each)
+        for each in (
+            job(drop_edges=0.5),
+            job(drop_edges=0.5),
+            job(drop_edges=0.25),
+            job(seed=1, drop_edges=0.5),
+        )
+    )
+    assert one[0] is again[0] and one[1] is again[1]
+    hashes = {graph.hash for graph, _ in (one, other, seeded)}
+    assert len(hashes) == 3
+    assert one[1].adjacency.edge_index.shape[1] == one[0].edges.shape[1] == 8
+    for rate in range(10):
+        worker._graph(job(drop_edges=rate / 10))
+        worker._graph(job(drop_edges=0.5))
+    assert worker._graph(job(drop_edges=0.5))[0] is one[0]
+    assert len(worker._loaded["tiny"]) == KEPT_VARIANTS
+    worker._graph(job("other")), worker._graph(job("tiny")), worker._graph(job("third"))
+    assert list(worker._loaded) == ["tiny", "third"] and KEPT_GRAPHS == 2
+
+
+def test_a_worker_trains_on_the_varied_graph(worker):
+    worker.reset_config({"job": job(drop_edges=0.5)})
+    outcome = worker.step()["outcome"]
+    assert isinstance(outcome, Trained)
+    assert outcome.spec.graph_hash == worker._graph(job(drop_edges=0.5))[0].hash
+
+
+def test_a_variant_that_cannot_be_made_is_a_failure_and_no_lost_worker(worker, monkeypatch):
+    def starved(*_):
+        raise MemoryError("no room for the eigenvectors")
+
+    monkeypatch.setattr("clar_tune.search.worker.varied", starved)
+    worker.reset_config({"job": job(drop_edges=0.5)})
+    outcome = worker.step()["outcome"]
+    assert isinstance(outcome, Failure) and outcome.kind == "memory"
+
+
+# With Ray.
+
+
+def test_a_run_on_dropped_edges_is_extended_and_trained_again(tmp_path):
+    place = Place(tmp_path / "dropped", DROPPED)
+    words = ("--name", "one", "--seed", "5", "--methods", "gcn", "--finals", "1")
+    done = place.search(*words)
+    assert done.code == 0, done.err
+    before = place.trainings("one")
+    conditions = ["drop_edges=0", "drop_edges=0.4", "drop_edges=0.8"]
+    assert sorted(row["condition"] for row in before.values()) == conditions
+    done = place.run("extend", "one", "--finals", "+1")
+    assert done.code == 0, done.err
+    after = place.trainings("one")
+    assert before.keys() < after.keys() and len(after) == 2 * len(before)
+    again = place.run("repro", place.finals("one")[-1]["key"])
+    assert again.code == 0, again.err
+    assert again.out.count("equal") == 5
+
+
+def test_a_run_that_learns_filters_is_judged_by_its_error(tmp_path):
+    place = Place(tmp_path / "filtered", FILTERED)
+    done = place.search("--name", "one", "--json")
+    assert done.code == 0, done.err
+    finals = place.finals("one")
+    assert len(finals) == 2 * 2 * 2
+    for row in finals:
+        assert (row["metric"], row["protocol"]) == ("mse", "whole-graph")
+        assert row["val_score"] == row["test_score"] > 0
+        assert row["train_nodes"] == row["val_nodes"] == row["test_nodes"] == 600
+    low, high = (
+        sum(row["test_score"] for row in finals if row["condition"] == f"filter={name}")
+        for name in ("low-pass", "high-pass")
+    )
+    assert low < high  # a gcn is a low-pass filter itself
+    assert json.loads(done.out)["state"] == "finished"
+    again = place.run("repro", finals[-1]["key"])
+    assert again.code == 0, again.err
+    assert again.out.count("equal") == 5
