@@ -78,6 +78,18 @@ class Browser:
             )
         return len(self.all("figure"))
 
+    def drawings(self) -> list[int]:
+        """How many shapes each figure holds."""
+        return self.run(
+            "return [...document.querySelectorAll('figure')].map("
+            "f => f.querySelectorAll('.drawing svg path, .drawing canvas').length)"
+        )
+
+    def widths(self) -> tuple[int, int]:
+        """Of the page and of the window."""
+        page, window = self.run("return [document.documentElement.scrollWidth, innerWidth]")
+        return page, window
+
     def complaints(self) -> list[str]:
         """What the page logged since it was opened, apart from the one known warning."""
         lines = [f"{line['level']} {line['message']}" for line in self.driver.get_log("browser")]

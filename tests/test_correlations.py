@@ -171,6 +171,21 @@ class TestPearson:
         half = stats.t.ppf(0.975, 4) * ((1 / 5 + 200 / 600) * np.var(gaps, ddof=1)) ** 0.5
         assert (found.gap, found.gap_half) == pytest.approx((0.005, half))
 
+    def test_the_difference_of_repeated_searches_is_over_them(self):
+        whole = run(SAMPLING, alike, searches=2)
+        later = [
+            replace(s, finals=tuple({**f, "test_score": f["test_score"] + 0.01} for f in s.finals))
+            if s.search == 1 and "sampling=any" in s.condition
+            else s
+            for s in whole.studies
+        ]
+        found = of(compare([replace(whole, studies=tuple(later))]), "cora")[1]
+        gaps = [(0.008 + 0.001 * index) / 2 for index in range(5)]
+        between, within = np.var([0.0, 0.01], ddof=1), np.var(gaps, ddof=1)
+        half = stats.t.ppf(0.975, 1) * (between / 2 + 200 / 600 * within) ** 0.5
+        assert found.units == 2
+        assert (found.gap, found.gap_half) == pytest.approx((0.01, half))
+
     def test_cells_that_lack_one_value_are_left_out(self):
         whole = run(SAMPLING, alike)
         lost = ("cora", "alpha=1,beta=1,sampling=edge")

@@ -114,12 +114,8 @@ def test_everything_is_drawn_and_nothing_overflows(
     browser.resize(width)
     browser.open(url)
     assert browser.draw_all() >= 12
-    drawings = browser.run(
-        "return [...document.querySelectorAll('figure')].map("
-        "f => f.querySelectorAll('.drawing svg path, .drawing canvas').length)"
-    )
-    assert min(drawings) > 0
-    page, window = browser.run("return [document.documentElement.scrollWidth, innerWidth]")
+    assert min(browser.drawings()) > 0
+    page, window = browser.widths()
     assert page <= window == width
     assert browser.complaints() == []
 

@@ -9,10 +9,10 @@ from sweep_runs import gridded, swept, whole_grid
 from test_report import Parsed
 
 from clar_tune.comparison import compare
+from clar_tune.comparison.excerpts import excerpt
 from clar_tune.formats import numbers
 from clar_tune.overview import RunView
 from clar_tune.report import build_page
-from clar_tune.report.excerpts import excerpt
 from clar_tune.report.matrix import matrix_of
 from clar_tune.report.progress import MOST_PLACES, progress_of
 from clar_tune.report.study_tables import studies_table

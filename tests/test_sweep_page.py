@@ -47,12 +47,8 @@ def test_everything_is_drawn_and_nothing_overflows(
     browser.resize(width)
     browser.open(pages[space])
     assert browser.draw_all() >= 5
-    drawings = browser.run(
-        "return [...document.querySelectorAll('figure')].map("
-        "f => f.querySelectorAll('.drawing svg path, .drawing canvas').length)"
-    )
-    assert min(drawings) > 0
-    page, window = browser.run("return [document.documentElement.scrollWidth, innerWidth]")
+    assert min(browser.drawings()) > 0
+    page, window = browser.widths()
     assert page <= window == width
     assert [text for ratio, text in browser.run(CONTRASTS) if ratio < 4.5] == []
     assert browser.complaints() == []

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
+from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from clar_tune.comparison.records import Correlation, Point
 from clar_tune.comparison.samples import Sample
 from clar_tune.paper import coefficient
 from clar_tune.ranges import written
-from clar_tune.statistics import Coefficient, estimate, pearson, spearman
+from clar_tune.statistics import Coefficient, pearson, spearman
 
 Group = tuple[str, str, str]
 """Graph, method, and the condition without the key."""
@@ -99,7 +100,7 @@ def _pearson(
     x, y = _means(pairs[:, 0]), _means(pairs[:, 1])
     same = np.array([_trainings(first) == _trainings(second) for first, second in cells.values()])
     without = pearson(x[~same], y[~same]) if same.any() else None
-    gap = estimate(np.mean(pairs[:, 1] - pairs[:, 0], axis=0), sample.test_share)
+    gap = sample.estimate(_gaps(list(cells.values())))
     return Correlation(
         kind="pearson",
         graph=sample.study.graph,
@@ -126,6 +127,16 @@ def _scores(samples: Sequence[Sample]) -> NDArray[np.float64]:
     """One row per sample: its scores on the units that all of them have."""
     shared = [unit for unit in samples[0].values if all(unit in s.values for s in samples)]
     return np.array([[sample.values[unit] for unit in shared] for sample in samples])
+
+
+def _gaps(cells: Sequence[Sequence[Sample]]) -> list[list[float]]:
+    """The second less the first, averaged over cells, on every split of each search."""
+    found = []
+    for search, own in cells[0][0].finals.items():
+        both = [[sample.finals.get(search, {}) for sample in pair] for pair in cells]
+        shared = [unit for unit in own if all(unit in scores for pair in both for scores in pair)]
+        found.append([fmean(second[u] - first[u] for first, second in both) for u in shared])
+    return [gaps for gaps in found if gaps]
 
 
 def _means(scores: NDArray[np.float64]) -> NDArray[np.float64]:

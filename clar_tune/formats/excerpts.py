@@ -3,6 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
+from clar_tune.comparison.excerpts import excerpt
+
 LONGEST = 60
 """Lines of a table that is shown whole."""
 SHOWN = 5
@@ -11,18 +13,9 @@ SHOWN = 5
 T = TypeVar("T")
 
 
-def excerpt(lines: Sequence[T], graph_of: Callable[[T], str]) -> tuple[T, ...]:
+def shortened(lines: Sequence[T], graph_of: Callable[[T], str]) -> tuple[T, ...]:
     """All lines, or the first ones of each graph if they are too many."""
-    if len(lines) <= LONGEST:
-        return tuple(lines)
-    seen: dict[str, int] = {}
-    kept = []
-    for line in lines:
-        graph = graph_of(line)
-        seen[graph] = seen.get(graph, 0) + 1
-        if seen[graph] <= SHOWN:
-            kept.append(line)
-    return tuple(kept[:LONGEST])
+    return excerpt(lines, graph_of, LONGEST, SHOWN)[:LONGEST]
 
 
 def left_out(shown: int, all_lines: int) -> str:

@@ -16,7 +16,7 @@ from rich.text import Text
 
 from clar_tune.comparison import Comparison
 from clar_tune.formats.correlations import correlation_parts
-from clar_tune.formats.excerpts import excerpt, left_out
+from clar_tune.formats.excerpts import left_out, shortened
 from clar_tune.formats.matrix import Entry, Matrix, blocks, header, matrix_of
 from clar_tune.formats.notes import footnotes
 from clar_tune.formats.parts import Part, heading, parts_of, sentences, without_finals
@@ -72,7 +72,7 @@ def _page(comparison: Comparison, width: int) -> Iterator[RenderableType]:
 
 def _matrix(whole: Matrix, width: int) -> Iterator[RenderableType]:
     yield Text(whole.title, style="bold")
-    matrix = replace(whole, lines=excerpt(whole.lines, lambda line: line.graph))
+    matrix = replace(whole, lines=shortened(whole.lines, lambda line: line.graph))
     columns = [_column(matrix, place) for place in range(len(matrix.methods))]
     extras = (f"  {title}" for line in matrix.lines for title, _ in line.extras)
     label = max(map(cell_len, (*extras, *(line.label for line in matrix.lines))))
@@ -127,7 +127,7 @@ def _mean(entry: Entry) -> Text:
 
 
 def _part(whole: Part, width: int) -> Iterator[RenderableType]:
-    part = replace(whole, lines=excerpt(whole.lines, lambda line: line[0].partition(" (")[0]))
+    part = replace(whole, lines=shortened(whole.lines, lambda line: line[0].partition(" (")[0]))
     yield Text(part.title, style="bold")
     yield _lines(part, width)
     yield from _excerpted(len(part.lines), len(whole.lines))

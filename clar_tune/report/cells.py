@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from clar_tune.comparison.excerpts import excerpt
 from clar_tune.formats.texts import LONGEST_NAME, name, sentence
 from clar_tune.report import words
-from clar_tune.report.excerpts import excerpt, left_out
+from clar_tune.report.excerpts import left_out
 
 Sorted = float | str | None
 

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from clar_tune.comparison import arranged
+from clar_tune.comparison.excerpts import excerpt
 from clar_tune.formats.texts import name, place
 from clar_tune.overview import RunView, StudyView
 from clar_tune.records import LOWER_IS_BETTER
 from clar_tune.report import words
-from clar_tune.report.excerpts import excerpt
 
 PRUNED_SHARE = 0.45
 """Repeats that a trial is expected to train under pruning, before any has ended."""
