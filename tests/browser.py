@@ -38,6 +38,9 @@ class Browser:
         self.driver.get("about:blank")
         self.driver.get_log("browser")
         self.driver.get(url)
+        # On a busy machine the driver can take the blank page's end of loading for this one's.
+        ready = "return location.href !== 'about:blank' && document.readyState === 'complete'"
+        self.wait(lambda: self.run(ready), f"the end of loading {url}")
 
     def run(self, script: str, *arguments: Any) -> Any:
         """The value of a script's ``return``."""
