@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from scipy.stats import rankdata
+import numpy as np
 from torch import Tensor
 from torch.nn import functional as F
 
@@ -17,7 +17,9 @@ def roc_auc(logits: Tensor, labels: Tensor) -> float:
 
     .. math:: \frac{\sum_{y_i = 1} \mathrm{rank}_i - n_1 (n_1 + 1) / 2}{n_1 n_0}
     """
-    ranks = rankdata((logits[:, 1] - logits[:, 0]).detach().double().cpu().numpy())
+    scores = (logits[:, 1] - logits[:, 0]).detach().double().cpu().numpy()
+    _, place, ties = np.unique(scores, return_inverse=True, return_counts=True)
+    ranks = (np.cumsum(ties) - (ties - 1) / 2)[place]
     ones = (labels == 1).cpu().numpy()
     positive, negative = int(ones.sum()), int((~ones).sum())
     if not positive or not negative:
