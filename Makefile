@@ -5,14 +5,20 @@ SPACE  ?= quickstart
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: run test check bench clean
+# Tests that need the machine for themselves: hosts, networks that fail, installations.
+CLUSTER := tests/test_hosts.py tests/test_cluster_yaml.py
+
+.PHONY: run test test-cluster check bench clean
 
 run: $(READY)
 	$(BIN)/clar-tune run --space $(SPACE)
 	$(BIN)/clar-tune report
 
 test: $(READY)
-	$(BIN)/pytest -n 2 --dist loadfile $(PYTEST_ARGS)
+	$(BIN)/pytest -n 2 --dist loadfile $(CLUSTER:%=--ignore=%) $(PYTEST_ARGS)
+
+test-cluster: $(READY)
+	$(BIN)/pytest $(CLUSTER) $(PYTEST_ARGS)
 
 check: $(READY)
 	$(BIN)/ruff format --check .

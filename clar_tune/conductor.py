@@ -42,6 +42,7 @@ class Conductor:
         ]
         self.live: dict[str, tuple[Job, float]] = {}
         """Jobs that are out, with the time at which they went."""
+        self._waiting: set[str] = set()  # those of them that no worker has begun
         self.search_over = False
         """The time that is left belongs to the finals of studies that ended."""
         self._first: deque[Job] = deque()  # unfinished trials and lost jobs
@@ -81,9 +82,14 @@ class Conductor:
                 self._first.append(self._search_job(course, course.trials[number]))
             self._settle(course)
 
+    @property
+    def graphs_at_work(self) -> list[str]:
+        """The graph of every job that is out."""
+        return [job.graph for job, _ in self.live.values()]
+
     def next_job(self, ticket: str) -> Job | None:
         """The next thing to do, or ``None``: with no job out, there is none left."""
-        while not self.pace.draining and self.pace.left > 0:
+        while not self.pace.over:
             job = self._queued()
             if job is None:
                 course = self._next_course()
@@ -92,16 +98,34 @@ class Conductor:
                 job = self._ask(course)
             if job is not None:
                 self.live[ticket] = (job, self.pace.now())
+                self._waiting.add(ticket)
                 return job
         return None
 
     def started(self, ticket: str) -> None:
         """A job that waited for its worker begins only now."""
+        self._waiting.discard(ticket)
         if ticket in self.live:
             self.live[ticket] = (self.live[ticket][0], self.pace.now())
 
+    def recall(self) -> bool:
+        """Take back jobs that wait for a worker, once nothing new may start.
+
+        Returns:
+            Whether nothing is left to wait for.
+        """
+        if not self.pace.over:
+            return False
+        for ticket in self._waiting:
+            self.live.pop(ticket, None)
+        self._waiting.clear()
+        return not self.live
+
     def receive(self, ticket: str, outcome: Outcome) -> bool:
         """Take in what a worker sent back; whether its job goes on."""
+        if ticket not in self.live:  # it was taken back just when it began
+            return False
+        self._waiting.discard(ticket)
         job, _ = self.live[ticket]
         course = self.courses[job.study]
         if isinstance(outcome, Failure):
@@ -119,9 +143,11 @@ class Conductor:
         if ticket not in self.live:  # it was lost after its last result
             return
         job, since = self.live.pop(ticket)
+        begun = ticket not in self._waiting
+        self._waiting.discard(ticket)
         course = self.courses[job.study]
         number = job.first if job.purpose == "final" else course.trials[job.trial].repeats
-        if self.pace.now() - since > job.timeout:
+        if begun and self.pace.now() - since > job.timeout:
             self._fail(course, job, out_of_time(number))
         else:
             self._retry(course, job, number, cause)

@@ -11,9 +11,11 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, Protocol
 
+from clar_tune.capacity import Capacity, Growth
 from clar_tune.conductor import Conductor
 from clar_tune.datasets import load
 from clar_tune.graph import Graph
+from clar_tune.memory import needs
 from clar_tune.pace import Pace
 from clar_tune.plan import Plan
 from clar_tune.resources import Resources
@@ -31,6 +33,9 @@ class View(Protocol):
     def close(self, conductor: Conductor) -> None:
         """Show its last state."""
 
+
+REFRESH = 3.0
+"""Seconds after which the machines of a cluster are counted again."""
 
 NEEDED = (*STUDY, "trial", "repeat", "seconds")
 """Columns of trainings that rebuilding a run needs, besides scores."""
@@ -67,19 +72,23 @@ def drive(
     """
     began = time.monotonic()
     pace = Pace(deadline=None if launch.time_budget is None else began + launch.time_budget)
-    with _interruptible(pace), _scratch() as scratch, _cluster(launch.address) as nodes:
+    modules = _own_modules(plan) if launch.address != "local" else []
+    memory = needs(plan, graphs.values(), launch.resources.gpus)
+    with _interruptible(pace), _scratch() as scratch, _cluster(launch.address, *modules) as nodes:
         import ray
 
-        from clar_tune.search.cluster import workers
-
-        pace.workers = workers(nodes, launch.resources, launch.max_concurrent)
+        capacity = Capacity(
+            nodes, launch.resources, memory, launch.max_concurrent, _growth(launch.address)
+        )
+        pace.workers = max(1, capacity.workers())
         writer, state = open_run(), "interrupted"
         before = writer.row.seconds
         try:
             # As arrays in the object store graphs are shared by all workers of a machine.
             shared = {name: ray.put(graphs.pop(name)) for name in list(graphs)}
             conductor = _conducted(store, writer, plan, pace)
-            _search(conductor, writer, shared, launch.resources, scratch, view)
+            watch = Watch(conductor, capacity) if launch.address != "local" else None
+            _search(conductor, writer, shared, capacity, scratch, view, watch)
             state = conductor.state
         finally:
             spent = time.monotonic() - began
@@ -97,13 +106,47 @@ def _scratch() -> tempfile.TemporaryDirectory[str]:
 
 
 @contextmanager
-def _cluster(address: str) -> Iterator[list[Any]]:
+def _cluster(address: str, *modules: Path) -> Iterator[list[Any]]:
     """A cluster's machines; Ray is loaded only now."""
     prepare(address)
     from clar_tune.search.cluster import connected
 
-    with connected(address) as nodes:
+    with connected(address, modules) as nodes:
         yield nodes
+
+
+def _own_modules(plan: Plan) -> list[Path]:
+    from clar_tune.search.modules import modules_of
+
+    return modules_of(study.method for study in plan.studies)
+
+
+def _growth(address: str) -> Growth:
+    """What the cluster's autoscaler may add; a private cluster has none."""
+    if address == "local":
+        return Growth()
+    from clar_tune.search.autoscaling import growth
+
+    return growth()
+
+
+class Watch:
+    """Counts the machines of a cluster now and then, and tells the run how many there are."""
+
+    def __init__(self, conductor: Conductor, capacity: Capacity) -> None:
+        self._conductor, self._capacity, self._next = conductor, capacity, 0.0
+
+    def __call__(self) -> None:
+        """Look if it is time for that; an error says that machines were missing too long."""
+        from clar_tune.search.cluster import machines
+
+        if time.monotonic() < self._next:
+            return
+        self._next = time.monotonic() + REFRESH
+        graphs, pace = self._conductor.graphs_at_work, self._conductor.pace
+        self._capacity.update(machines(), graphs)
+        pace.workers = max(1, self._capacity.workers(graphs))
+        pace.waiting = self._capacity.waits_since is not None
 
 
 def _conducted(store: Store, writer: RunWriter, plan: Plan, pace: Pace) -> Conductor:
@@ -123,18 +166,21 @@ def _search(
     conductor: Conductor,
     writer: RunWriter,
     graphs: dict[str, Any],
-    resources: Resources,
+    capacity: Capacity,
     scratch: str,
     view: View,
+    watch: Watch | None,
 ) -> None:
     from clar_tune.search.tuning import search
 
     def tick() -> None:
         writer.tick()
+        if watch is not None:
+            watch()
         with suppress(OSError):  # a terminal that is gone ends no run
             view(conductor)
 
-    search(conductor, graphs, resources, scratch, tick)
+    search(conductor, graphs, capacity, scratch, tick)
     with suppress(OSError):
         view.close(conductor)
 

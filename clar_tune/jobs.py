@@ -1,6 +1,5 @@
 """Jobs of workers: the trainings of one trial, or one final; what is sent back from each."""
 
-import gc
 import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,6 +9,7 @@ from pathlib import Path
 import torch
 
 from clar_tune.confirm import test_count, test_score
+from clar_tune.devices import release_memory
 from clar_tune.errors import ClarTuneError, Diverged
 from clar_tune.graph import Graph
 from clar_tune.methods import Method
@@ -99,7 +99,7 @@ def perform(job: Job, index: int, graph: Graph, tensors: TensorGraph) -> Outcome
 
 def failed(index: int, error: Exception) -> Failure:
     """A training that an error ended."""
-    _release_memory()
+    release_memory()
     return Failure(index=index, kind=_kind(error), text=_described(error))
 
 
@@ -145,9 +145,3 @@ def _described(error: Exception) -> str:
     frame = traceback.extract_tb(error.__traceback__)[-1]
     place = f"{Path(frame.filename).name}:{frame.lineno}"
     return f"{type(error).__name__} at {place}: {error}"[:LONGEST_ERROR]
-
-
-def _release_memory() -> None:
-    gc.collect()
-    if torch.cuda.is_available():
-        torch.cuda.empty_cache()

@@ -13,9 +13,16 @@ class Pace:
     deadline: float | None = None
     draining: bool = False
     """Interrupted: nothing new starts, repeats under way are the last."""
+    waiting: bool = False
+    """No machine is there that could hold a trial."""
     now: Callable[[], float] = time.monotonic
 
     @property
     def left(self) -> float:
         """Seconds until the deadline."""
         return float("inf") if self.deadline is None else self.deadline - self.now()
+
+    @property
+    def over(self) -> bool:
+        """Nothing new starts."""
+        return self.draining or self.left <= 0

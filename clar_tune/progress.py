@@ -39,6 +39,8 @@ class Progress:
     studies: tuple[StudyProgress, ...]
     trainings: int
     seconds_left: float | None
+    waiting: bool = False
+    """No machine is there that could hold a trial."""
 
     @property
     def confirmed(self) -> int:
@@ -64,6 +66,7 @@ def progress_of(conductor: Conductor) -> Progress:
         studies=tuple(map(_study, conductor.courses)),
         trainings=sum(course.trainings for course in conductor.courses),
         seconds_left=_seconds_left(conductor),
+        waiting=conductor.pace.waiting,
     )
 
 

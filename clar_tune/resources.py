@@ -1,17 +1,39 @@
-"""What a trial occupies of a machine."""
+"""What a trial occupies of a machine, and what machines have."""
 
+import math
 from dataclasses import dataclass
 
 from clar_tune.checks import positive
 from clar_tune.errors import ParameterError
 
+GIB = 2**30
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A machine of a cluster."""
+
+    cpus: float
+    gpus: float
+    memory: float = math.inf
+    """Bytes that trials may ask for."""
+    name: str = ""
+    head: bool = False
+
+    def __str__(self) -> str:
+        memory = "" if self.memory == math.inf else f" and {self.memory / GIB:.1f} GiB"
+        comma = "," if memory else " and"
+        return f"{self.cpus:g} CPUs{comma} {self.gpus:g} GPUs{memory}"
+
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """Processors and the share of one GPU that a trial gets."""
+    """Processors, the share of one GPU, and the bytes of memory that a trial gets."""
 
     cpus: float = 1.0
     gpus: float = 0.0
+    memory: int = 0
+    """Decided by the graph, not by an option; 0 asks for none."""
 
     def __post_init__(self) -> None:
         positive("--cpus-per-trial", self.cpus)
@@ -26,13 +48,25 @@ class Resources:
         """Threads of a training: its whole processors, and one at least."""
         return max(1, int(self.cpus))
 
-    def slots(self, cpus: float, gpus: float) -> int:
-        """How many trials a node with these processors and GPUs holds at once."""
-        by_cpu = int(cpus / self.cpus + 1e-9)
-        if not self.gpus:
-            return by_cpu
-        # A share never spans two devices.
-        return min(by_cpu, int(gpus + 1e-9) * int(1 / self.gpus + 1e-9))
+    @property
+    def request(self) -> dict[str, float]:
+        """What Ray is asked for."""
+        asked = {"CPU": self.cpus, "GPU": self.gpus, "memory": self.memory}
+        return {name: amount for name, amount in asked.items() if amount}
+
+    def slots(self, cpus: float, gpus: float, memory: float = math.inf) -> int:
+        """How many trials a node with these processors, GPUs and bytes holds at once."""
+        slots = int(cpus / self.cpus + 1e-9)
+        if self.gpus:
+            # A share never spans two devices.
+            slots = min(slots, int(gpus + 1e-9) * int(1 / self.gpus + 1e-9))
+        if self.memory and memory != math.inf:
+            slots = min(slots, int(memory // self.memory))
+        return slots
+
+    def slots_of(self, node: Node) -> int:
+        """How many trials a machine holds at once."""
+        return self.slots(node.cpus, node.gpus, node.memory)
 
 
 def _check_share(gpus: float) -> None:

@@ -38,7 +38,7 @@ def paused(tmp_path, monkeypatch):
         (folders[0] / "late").mkdir()
         (folders[0] / "late" / "params.json").write_text("{}")
 
-    def search(conductor, writer, graphs, resources, scratch, view):
+    def search(conductor, writer, graphs, capacity, scratch, view, watch):
         folders.append(Path(scratch))
         assert conductor.next_job("ticket") is None
 

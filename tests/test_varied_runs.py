@@ -92,11 +92,15 @@ def test_low_errors_win_where_the_metric_is_an_error():
 @pytest.fixture
 def worker(tiny_graph, monkeypatch) -> Worker:
     """A worker outside of Ray that can see some graphs."""
-    monkeypatch.setattr("clar_tune.search.worker.ray.get", lambda graph: graph)
+    monkeypatch.setattr("clar_tune.search.worker.ray.get", lambda graph, timeout: graph)
     bare = Worker.__new__(Worker)
     bare._graphs = {name: replace(tiny_graph, name=name) for name in ("tiny", "other", "third")}
-    bare._loaded, bare._device = {}, "cpu"
+    bare._loaded, bare._device, bare._out_of_memory = {}, "cpu", False
     return bare
+
+
+def graph_of(worker: Worker, job):
+    return worker._graph(job, worker._fetched(job))
 
 
 def job(graph: str = "tiny", seed: int = 0, **variant):
@@ -109,7 +113,7 @@ def job(graph: str = "tiny", seed: int = 0, **variant):
 
 def test_a_worker_varies_a_graph_once_and_keeps_what_it_used_last(worker):
     one, again, other, seeded = (
-        worker._graph(each)
+        graph_of(worker, each)
         for each in (
             job(drop_edges=0.5),
             job(drop_edges=0.5),
@@ -122,11 +126,11 @@ def test_a_worker_varies_a_graph_once_and_keeps_what_it_used_last(worker):
     assert len(hashes) == 3
     assert one[1].adjacency.edge_index.shape[1] == one[0].edges.shape[1] == 8
     for rate in range(10):
-        worker._graph(job(drop_edges=rate / 10))
-        worker._graph(job(drop_edges=0.5))
-    assert worker._graph(job(drop_edges=0.5))[0] is one[0]
+        graph_of(worker, job(drop_edges=rate / 10))
+        graph_of(worker, job(drop_edges=0.5))
+    assert graph_of(worker, job(drop_edges=0.5))[0] is one[0]
     assert len(worker._loaded["tiny"]) == KEPT_VARIANTS
-    worker._graph(job("other")), worker._graph(job("tiny")), worker._graph(job("third"))
+    graph_of(worker, job("other")), graph_of(worker, job("tiny")), graph_of(worker, job("third"))
     assert list(worker._loaded) == ["tiny", "third"] and KEPT_GRAPHS == 2
 
 
@@ -134,7 +138,7 @@ def test_a_worker_trains_on_the_varied_graph(worker):
     worker.reset_config({"job": job(drop_edges=0.5)})
     outcome = worker.step()["outcome"]
     assert isinstance(outcome, Trained)
-    assert outcome.spec.graph_hash == worker._graph(job(drop_edges=0.5))[0].hash
+    assert outcome.spec.graph_hash == graph_of(worker, job(drop_edges=0.5))[0].hash
 
 
 def test_a_variant_that_cannot_be_made_is_a_failure_and_no_lost_worker(worker, monkeypatch):

@@ -16,6 +16,8 @@ from clar_tune.cli.resume import extend, resume
 from clar_tune.cli.run import run
 from clar_tune.cli.runs import best, runs, show
 from clar_tune.cli.spaces import spaces
+from clar_tune.cli.submit import submit
+from clar_tune.cli.submitted import logs, status, stop
 from clar_tune.cli.train import train
 from clar_tune.errors import ClarTuneError
 from clar_tune.version import __version__
@@ -47,6 +49,10 @@ for command in (
     run,
     resume,
     extend,
+    submit,
+    status,
+    logs,
+    stop,
     runs,
     show,
     best,

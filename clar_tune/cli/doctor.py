@@ -3,43 +3,50 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import NamedTuple
 
 import click
 
 from clar_tune.cli.options import store_option
+from clar_tune.health import Check
 
 PACKAGES = (
-    *("torch", "torch-geometric", "ray", "optuna", "pyarrow", "duckdb"),
+    *("clar-tune", "torch", "torch-geometric", "ray", "optuna", "pyarrow", "duckdb"),
     *("numpy", "scipy"),
 )
 
 
-class Check(NamedTuple):
-    """One thing that was looked at."""
-
-    name: str
-    ok: bool
-    found: str
-
-
 @click.command()
 @click.option("--data", type=click.Path(path_type=Path), help="Folder with raw graphs.")
+@click.option(
+    "--address", help="Check a cluster too: auto or HOST:PORT, from one of its machines."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the checks as JSON.")
 @store_option
-def doctor(data: Path | None, as_json: bool, store: str) -> None:
+def doctor(data: Path | None, address: str | None, as_json: bool, store: str) -> None:
     """Check this machine: versions, threads, GPUs, graphs, store, and one short training.
 
-    Exit code 1 if something is wrong.
+    With --address every machine of a cluster is checked as well: versions as here, GPUs that
+    torch really sees, memory, cache; and that nobody gets in with a wrong token. Exit code 1 if
+    something is wrong.
 
     \b
-    Example:
+    Examples:
       clar-tune doctor
+      clar-tune doctor --address auto --store s3://bucket/results
     """  # noqa: D301
-    checks = [*_versions(), *_hardware(), _graphs(data), _cache(), _store(store), _training()]
+    checks = [
+        *_versions(),
+        *_hardware(),
+        _graphs(data, shared=address is not None),
+        _cache(),
+        _store(store),
+        _token(),
+        _training(),
+        *(_cluster(address) if address not in (None, "local") else []),
+    ]
     if as_json:
         click.echo(json.dumps([check._asdict() for check in checks], indent=2))
     else:
@@ -50,18 +57,17 @@ def doctor(data: Path | None, as_json: bool, store: str) -> None:
 
 
 def _versions() -> list[Check]:
+    from clar_tune.health import installed
+
     checks = [Check("python", sys.version_info >= (3, 11), sys.version.split()[0])]
     for package in PACKAGES:
-        try:
-            checks.append(Check(package, True, version(package)))
-        except PackageNotFoundError:
-            checks.append(Check(package, False, "not installed; run pip install clar-tune"))
+        found = installed(package)
+        hint = "not installed; run pip install clar-tune"
+        checks.append(Check(package, bool(found), found or hint))
     return checks
 
 
 def _hardware() -> list[Check]:
-    import os
-
     import torch
 
     checks = [
@@ -72,7 +78,7 @@ def _hardware() -> list[Check]:
     return [*checks, Check("GPUs", True, names or "none: trainings run on the CPU")]
 
 
-def _graphs(data: Path | None) -> Check:
+def _graphs(data: Path | None, *, shared: bool) -> Check:
     from clar_tune.datasets import DATASETS, locate
     from clar_tune.errors import ClarTuneError
 
@@ -82,21 +88,16 @@ def _graphs(data: Path | None) -> Check:
         return Check("graphs", False, str(error))
     real = [name for name, dataset in DATASETS.items() if dataset.source is not None]
     hint = "" if here else "; `clar-tune graphs fetch NAME` downloads, generated ones need nothing"
-    return Check("graphs", True, f"{len(here)} of {len(real)} real ones are here{hint}")
+    travel = "; a driver here sends them to all machines through Ray" if shared else ""
+    return Check("graphs", True, f"{len(here)} of {len(real)} real ones are here{hint}{travel}")
 
 
 def _cache() -> Check:
-    import tempfile
-
     from clar_tune.download import cache_folder
+    from clar_tune.health import unwritable_cache
 
-    folder = cache_folder()
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            return Check("cache", True, f"{folder} can be written to")
-    except OSError as error:
-        return Check("cache", False, f"{folder} cannot be written to ({error})")
+    wrong = unwritable_cache()
+    return Check("cache", not wrong, wrong or f"{cache_folder()} can be written to")
 
 
 def _store(url: str) -> Check:
@@ -106,10 +107,60 @@ def _store(url: str) -> Check:
     try:
         store = Store.open(url)
         runs = store.runs()
+        _write_into(url)
     except ClarTuneError as error:
         return Check("store", False, str(error))
     damaged = store.damaged()
-    return Check("store", not damaged, "; ".join(damaged) or f"{url} holds {len(runs)} runs")
+    found = f"{store.url} holds {len(runs)} runs and can be written to"
+    return Check("store", not damaged, "; ".join(damaged) or found)
+
+
+def _write_into(url: str) -> None:
+    """Write a small file, read it and take it away again; a new folder goes with it."""
+    import secrets
+
+    from clar_tune.errors import StoreError
+    from clar_tune.store.addresses import resolve
+    from clar_tune.store.files import Files
+
+    files = Files(*resolve(url))
+    name, written = f".probe-{secrets.token_hex(4)}", b"clar-tune doctor\n"
+    fresh = _missing(Path(files.root)) if files.local else []
+    try:
+        files.write(name, written)
+        if files.read(name) != written:
+            raise StoreError(f"{files.shown(name)} does not hold what was written into it.")
+        files.delete(name)
+    finally:
+        for folder in fresh:
+            if folder.is_dir() and not any(folder.iterdir()):
+                folder.rmdir()
+
+
+def _missing(folder: Path) -> list[Path]:
+    """The folder and those above it, as far as they do not exist, the innermost first."""
+    return [path for path in (folder, *folder.parents) if not path.exists()]
+
+
+def _token() -> Check:
+    """The secret of clusters, where Ray looks for it; its text is not read."""
+    if os.environ.get("RAY_AUTH_TOKEN"):
+        return Check("token", True, "in RAY_AUTH_TOKEN")
+    named = os.environ.get("RAY_AUTH_TOKEN_PATH")
+    file = Path(named).expanduser() if named else Path.home() / ".ray" / "auth_token"
+    if not file.is_file() or not file.stat().st_size:
+        found = f"{file} is not there; clusters need one: `ray get-auth-token --generate`"
+        return Check("token", not named, found)
+    mode = file.stat().st_mode & 0o777
+    if _open_to_others(file):
+        return Check("token", False, f"other users can read {file}: chmod 600 it")
+    hint = "" if mode == 0o600 else f", with mode {mode:03o}; 600 is safer"
+    return Check("token", True, f"{file} is there{hint}")
+
+
+def _open_to_others(file: Path) -> bool:
+    folders = file.absolute().resolve().parents
+    return bool(file.stat().st_mode & 0o004) and all(f.stat().st_mode & 0o001 for f in folders)
 
 
 def _training() -> Check:
@@ -130,3 +181,12 @@ def _training() -> Check:
     except (ClarTuneError, RuntimeError) as error:
         return Check("training", False, str(error))
     return Check("training", True, f"gcn+clar, 20 epochs in {fit.record.seconds:.2f} s")
+
+
+def _cluster(address: str) -> list[Check]:
+    from clar_tune.search.environment import prepare
+
+    prepare(address)
+    from clar_tune.search.inspection import inspect
+
+    return inspect(address)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from clar_tune.cli.durations import readable
+from clar_tune.resources import GIB
 
 if TYPE_CHECKING:
     from clar_tune.driver import Launch
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 def show_plan(plan: Plan, launch: Launch, *, as_json: bool) -> None:
     """Print studies, trainings and the estimated time; nothing is stored or downloaded."""
     from clar_tune.estimate import EPOCHS, estimates
+    from clar_tune.memory import needs
     from clar_tune.search.environment import prepare
 
     prepare(launch.address)
@@ -29,8 +31,12 @@ def show_plan(plan: Plan, launch: Launch, *, as_json: bool) -> None:
     found = estimates(plan, graphs, Rungs)
     workers = max(1, launch.resources.slots(os.cpu_count() or 1, 0))
     workers = min(workers, launch.max_concurrent or workers)
+    memory = needs(plan, graphs.values(), launch.resources.gpus)
     lines = [
-        _line(graph, [e for e in found if e.study.columns.graph == graph], workers)
+        {
+            **_line(graph, [e for e in found if e.study.columns.graph == graph], workers),
+            "memory": memory.get(graph),
+        }
         for graph in plan.graphs
     ]
     result = {
@@ -44,6 +50,7 @@ def show_plan(plan: Plan, launch: Launch, *, as_json: bool) -> None:
     for name in ("trainings_at_most", "trainings_expected", "seconds"):
         known = [line[name] for line in lines if line[name] is not None]
         result[name] = sum(known) if known else None
+    result["memory"] = max(memory.values(), default=None)
     if as_json:
         click.echo(json.dumps(result, indent=2))
     else:
@@ -91,20 +98,22 @@ def _print(plan: Plan, result: dict[str, Any]) -> None:
     )
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     table.add_column("graph")
-    for column in ("studies", "trainings at most", "expected", "time"):
+    for column in ("studies", "trainings at most", "expected", "time", "memory"):
         table.add_column(column, justify="right")
     for line in [*result["graphs"], {**result, "graph": "all"}]:
-        seconds = line["seconds"]
+        seconds, memory = line["seconds"], line["memory"]
         table.add_row(
             line["graph"],
             str(line["studies"]),
             f"{line['trainings_at_most']:,}",
             f"{line['trainings_expected']:,}",
             "not here" if seconds is None else readable(seconds),
+            "" if memory is None else f"{memory / GIB:.1f} GiB",
         )
     console().print(table)
     console().print(
         f"Time on {result['workers']} workers like this machine's, from a few epochs of every "
         f"method, for {result['epochs_assumed']} epochs a training. Expected trainings are those "
-        "of a search whose scores are pure chance. Nothing was stored."
+        "of a search whose scores are pure chance. Memory is what a trial asks a machine for. "
+        "Nothing was stored."
     )

@@ -44,13 +44,15 @@ def launch_options(command: Command) -> Command:
                 "--address",
                 default="local",
                 show_default=True,
-                help="Ray cluster: local, auto or HOST:PORT.",
+                callback=_prepared,
+                help="Ray cluster: local; auto or HOST:PORT on one of its machines.",
             ),
             click.option("--cpus-per-trial", type=float, help="Processors.  [default: 1]"),
             click.option(
                 "--gpus-per-trial",
                 type=float,
-                help="0, 1, or a fraction such as 0.25.  [default: 0]",
+                help="0 for none, 1, or a fraction that fills a device: 0.5, 0.33, 0.25 … "
+                "Memory of the device is shared accordingly.  [default: 0]",
             ),
             click.option("--max-concurrent", type=click.IntRange(1), help="Most trials at once."),
             click.option(
@@ -60,6 +62,15 @@ def launch_options(command: Command) -> Command:
     ):
         command = option(command)
     return command
+
+
+def _prepared(context: click.Context, parameter: click.Parameter, address: str) -> str:
+    """The address; Ray's settings are made at once, as a module of the user's may import Ray."""
+    from clar_tune.search.environment import prepare
+
+    if not context.resilient_parsing:
+        prepare(address)
+    return address
 
 
 def output_options(command: Command) -> Command:

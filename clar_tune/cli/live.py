@@ -20,6 +20,8 @@ REDRAW_EVERY = 0.5
 
 DRAINING = "interrupted: repeats under way are finished first; once more stops at once"
 
+WAITING = "waiting for machines"
+
 
 class Silent:
     """Shows nothing."""
@@ -142,7 +144,9 @@ def summary(progress: Progress, clock: Clock) -> str:
     best = progress.best
     if best is not None:
         parts.append(f"best {best.best:.4f} ({best.method} on {best.graph})")
-    if progress.seconds_left is not None:
+    if progress.waiting:
+        parts.append(WAITING)
+    elif progress.seconds_left is not None:
         parts.append(f"about {readable(progress.seconds_left)} left")
     return f"{readable(clock.elapsed)}: {', '.join(parts)}"
 

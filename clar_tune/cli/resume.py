@@ -121,8 +121,8 @@ def _reopened(store: Store, name: str, plan: Plan, terminal: TextIO) -> RunWrite
     writer = store.reopen(name)
     if writer.lost:
         terminal.write(
-            f"{writer.lost} rows were never flushed by the driver on another machine: their "
-            "trainings are done again\n"
+            f"at least {writer.lost} rows were never flushed by the driver on another machine: "
+            "their trainings are done again\n"
         )
     writer.update(
         state="running",

@@ -92,7 +92,7 @@ def run(
     from clar_tune.store import Store
 
     launch = launch_from(given)
-    options = _options(given, launch.resources, no_pruning)
+    options = options_from(given, launch.resources, no_pruning)
     plan = make_plan(load_space(space_name), options)
     if dry_run:
         from clar_tune.cli.dry_run import show_plan
@@ -102,7 +102,8 @@ def run(
     conclude(start(Store.open(store), plan, name, launch, quiet=quiet), as_json=as_json)
 
 
-def _options(given: dict[str, Any], resources: Resources, no_pruning: bool) -> Options:
+def options_from(given: dict[str, Any], resources: Resources, no_pruning: bool) -> Options:
+    """The options of a run among what its command was given."""
     from clar_tune.plan import Options
 
     names = {field.name for field in dataclasses.fields(Options)} & set(given)

@@ -80,7 +80,7 @@ def show(run: str, as_json: bool, store: str) -> None:
         f"{stored.name}: {_state(opened, stored)}, {len(studies)} of {asked} studies begun, "
         f"{readable(stored.row.seconds)} of work"
     )
-    _print_head(stored.row)
+    _print_head(stored.row, studies)
     _print_studies(studies)
     _print_troubles(studies)
 
@@ -158,13 +158,17 @@ def _head(row: RunRow) -> dict[str, Any]:
     }
 
 
-def _print_head(row: RunRow) -> None:
+def _print_head(row: RunRow, studies: Sequence[StudyView]) -> None:
     budget = json.loads(row.budget)
     pruning = f"pruned by {budget['reduction']}" if budget["pruning"] else "not pruned"
+    search = (
+        f"{budget['trials']} trials by {budget['sampler']}, {budget['repeats']} repeats {pruning}"
+    )
+    if studies and all(study.asked == 1 and not study.repeats for study in studies):
+        search = "nothing to search"
     click.echo(
-        f"space {row.space} ({row.settings}), {row.protocol}, seed {row.seed}: per study "
-        f"{budget['trials']} trials by {budget['sampler']}, {budget['repeats']} repeats "
-        f"{pruning}, {budget['finals']} finals; epochs selected by {budget['select']}"
+        f"space {row.space} ({row.settings}), {row.protocol}, seed {row.seed}: "
+        f"per study {search}, {budget['finals']} finals; epochs selected by {budget['select']}"
     )
 
 

@@ -2,60 +2,55 @@
 
 import logging
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import ray
 
 from clar_tune.errors import ClusterError
-from clar_tune.resources import Resources
+from clar_tune.resources import Node as Node
+from clar_tune.search.admission import admitted
 from clar_tune.search.guard import guarded
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
-    """A machine of the cluster."""
-
-    cpus: float
-    gpus: float
-
-
 @contextmanager
-def connected(address: str) -> Iterator[list[Node]]:
-    """Start a private cluster (``local``) or join one, and leave it in the end."""
+def connected(address: str, modules: Sequence[Path] = ()) -> Iterator[list[Node]]:
+    """Start a private cluster (``local``) or join one, and leave it in the end.
+
+    ``modules`` are folders of packages and files of modules that workers on other machines
+    need; those on this machine find them by themselves.
+    """
     with guarded() if address == "local" else nullcontext():
         try:
-            _connect(address)
-            yield [_node(node) for node in _nodes() if node["Alive"]]
+            _connect(address, modules)
+            yield machines()
         finally:
             ray.shutdown()
 
 
-def workers(nodes: list[Node], resources: Resources, limit: int | None) -> int:
-    """How many trials run at once; an error if not a single one can."""
-    slots = sum(resources.slots(node.cpus, node.gpus) for node in nodes)
-    if slots < 1:
-        sizes = ", ".join(f"{node.cpus:g} CPUs and {node.gpus:g} GPUs" for node in nodes)
-        raise ClusterError(
-            f"a trial with --cpus-per-trial {resources.cpus:g} and --gpus-per-trial "
-            f"{resources.gpus:g} fits on no machine of the cluster ({sizes or 'none is alive'})."
-        )
-    return min(slots, limit) if limit else slots
+def machines() -> list[Node]:
+    """The machines that are alive."""
+    found: list[dict[str, Any]] = ray.nodes()  # type: ignore[no-untyped-call]
+    return [_node(node) for node in found if node["Alive"]]
 
 
-def _connect(address: str) -> None:
+def _connect(address: str, modules: Sequence[Path]) -> None:
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
-    private: dict[str, Any] = {"include_dashboard": False} if address == "local" else {}
+    if address == "local":
+        own: dict[str, Any] = {"include_dashboard": False}
+    else:
+        address = admitted(address)
+        own = {"runtime_env": {"py_modules": list(map(str, modules))}} if modules else {}
     try:
         with _deaf_children():
-            ray.init(address=address, **quiet, **private)
-    except (ConnectionError, ValueError, RuntimeError, TimeoutError) as error:
+            ray.init(address=address, **quiet, **own)
+    except (ConnectionError, ValueError, RuntimeError, TimeoutError, ray.exceptions.RayError) as e:
         raise ClusterError(
-            f"--address {address}: no Ray cluster answers ({_first_line(error)}). "
+            f"--address {address}: no Ray cluster answers ({_first_line(e)}). "
             "Use local, auto on a machine of a cluster, or HOST:PORT."
-        ) from error
+        ) from e
     except SystemExit as error:  # Ray's own answer to SIGTERM, for as long as it starts
         raise KeyboardInterrupt from error
 
@@ -76,14 +71,15 @@ def _deaf_children() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _nodes() -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = ray.nodes()  # type: ignore[no-untyped-call]
-    return found
-
-
 def _node(node: dict[str, Any]) -> Node:
-    resources = node["Resources"]
-    return Node(resources.get("CPU", 0.0), resources.get("GPU", 0.0))
+    has = node["Resources"]
+    return Node(
+        cpus=has.get("CPU", 0.0),
+        gpus=has.get("GPU", 0.0),
+        memory=has.get("memory", 0.0),
+        name=node["NodeManagerHostname"],
+        head="node:__internal_head__" in has,
+    )
 
 
 def _first_line(error: BaseException) -> str:

@@ -1,6 +1,7 @@
 """Settings that Ray reads from the environment when it is imported."""
 
 import os
+import re
 
 QUIET = {
     "RAY_USAGE_STATS_ENABLED": "0",
@@ -8,20 +9,37 @@ QUIET = {
     "RAY_COLOR_PREFIX": "0",
     "TUNE_DISABLE_AUTO_CALLBACK_LOGGERS": "1",  # results go to the store, and nowhere else
     "TUNE_DISABLE_SIGINT_HANDLER": "1",  # Ctrl-C drains: see the driver
+    "TUNE_MAX_PENDING_TRIALS_PG": "10000",  # the searcher knows how many may be out
     "TUNE_GLOBAL_CHECKPOINT_S": "1000000",  # nothing is restored from Tune's snapshots
     "TUNE_WARN_SLOW_EXPERIMENT_CHECKPOINT_SYNC_THRESHOLD_S": "1000000",
 }
 
-LOCAL = {
-    # The only switch by which a local cluster listens on loopback alone.
+LOOPBACK = {
+    # The only switch by which a cluster listens on loopback alone, or is looked for there.
     "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
+}
+
+PRIVATE = {
     # The titles of Ray's processes must not overwrite the mark by which the guard knows them.
     "SPT_NOENV": "1",
 }
 
+JOINED = {
+    # A cluster may be within reach of others: nobody joins it without its token.
+    "RAY_AUTH_MODE": "token",
+}
+
 
 def prepare(address: str) -> None:
-    """Set the environment; to be called before anything imports Ray."""
-    settings = {**QUIET, **LOCAL} if address == "local" else QUIET
-    for name, value in settings.items():
-        os.environ.setdefault(name, value)
+    """Set the environment; to be called before anything imports Ray.
+
+    What the user has set stays as it is.
+    """
+    near = re.match(r"local$|localhost:|127\.|\[::1\]", address) is not None
+    for settings in (
+        QUIET,
+        LOOPBACK if near else {},
+        PRIVATE if address == "local" else JOINED,
+    ):
+        for name, value in settings.items():
+            os.environ.setdefault(name, value)

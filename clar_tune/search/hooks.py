@@ -14,6 +14,7 @@ from ray.tune.experiment import Trial
 from ray.tune.schedulers import FIFOScheduler, TrialScheduler
 from ray.tune.search import Searcher
 
+from clar_tune.capacity import Capacity
 from clar_tune.conductor import Conductor
 
 
@@ -49,14 +50,19 @@ class Unsaved:
 
 
 class StudySearcher(Unsaved, Searcher):
-    """Asks the conductor for the next job."""
+    """Asks the conductor for the next job, if there is room for one.
 
-    def __init__(self, conductor: Conductor, failsafe: Failsafe) -> None:
+    Tune's own limit of trials at once is fixed when it starts; machines come and go.
+    """
+
+    def __init__(self, conductor: Conductor, capacity: Capacity, failsafe: Failsafe) -> None:
         super().__init__()
-        self._conductor, self._failsafe = conductor, failsafe
+        self._conductor, self._capacity, self._failsafe = conductor, capacity, failsafe
 
     def suggest(self, trial_id: str) -> Any:
         """A job, nothing for now while others are out, or the end."""
+        if not self._capacity.has_room(self._conductor.graphs_at_work):
+            return None
         job = self._failsafe.guard(lambda: self._conductor.next_job(trial_id))
         if job is not None:
             return {"job": job}
@@ -91,9 +97,10 @@ class StudyScheduler(Unsaved, FIFOScheduler):
         return str(TrialScheduler.CONTINUE if goes_on else TrialScheduler.STOP)
 
     def choose_trial_to_run(self, controller: Any) -> Trial | None:
-        """The first trial that waits; only live ones are looked at, not all there ever were."""
-        waiting = (t for t in controller.get_live_trials() if t.status == Trial.PENDING)
-        return next(waiting, None)
+        """Of the trials that wait the one whose job went out first; others are not looked at."""
+        live = controller.get_live_trials()
+        waiting = {trial.trial_id: trial for trial in live if trial.status == Trial.PENDING}
+        return next((waiting[t] for t in self._conductor.live if t in waiting), None)
 
 
 class RunCallback(Unsaved, Callback):
@@ -119,9 +126,11 @@ class RunCallback(Unsaved, Callback):
     def on_step_end(self, iteration: int, trials: Any, **info: Any) -> None:
         """Several times a second."""
         self._failsafe.guard(self._tick)
+        done = self._failsafe.guard(self._conductor.recall)
         if self._failsafe.error is not None:
             raise self._failsafe.error
-        if self._failsafe.over:
+        if done or self._failsafe.over:
+            self._failsafe.over = True
             raise Over
 
 

@@ -1,13 +1,14 @@
 """One ``tune.Tuner`` for a whole run."""
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import ray
 from ray import tune
 
+from clar_tune.capacity import Capacity
 from clar_tune.conductor import Conductor
 from clar_tune.graph import Graph
-from clar_tune.resources import Resources
 from clar_tune.search.hooks import Failsafe, RunCallback, StudyScheduler, StudySearcher
 from clar_tune.search.worker import Worker
 
@@ -15,7 +16,7 @@ from clar_tune.search.worker import Worker
 def search(
     conductor: Conductor,
     graphs: Mapping[str, ray.ObjectRef[Graph]],
-    resources: Resources,
+    capacity: Capacity,
     scratch: str,
     tick: Callable[[], None],
 ) -> None:
@@ -26,15 +27,18 @@ def search(
     it was.
     """
     failsafe = Failsafe()
-    trainable = tune.with_parameters(Worker, graphs=dict(graphs), gpus=resources.gpus)
-    request = {"CPU": resources.cpus, "GPU": resources.gpus}
+    gpus = capacity.resources.gpus
+    trainable = tune.with_parameters(Worker, graphs=dict(graphs), gpus=gpus)
+
+    def request(config: dict[str, Any]) -> tune.PlacementGroupFactory:
+        return tune.PlacementGroupFactory([capacity.asked(config["job"].graph).request])
+
     tuner = tune.Tuner(
-        tune.with_resources(trainable, {k: v for k, v in request.items() if v}),
+        tune.with_resources(trainable, request),
         tune_config=tune.TuneConfig(
-            search_alg=StudySearcher(conductor, failsafe),
+            search_alg=StudySearcher(conductor, capacity, failsafe),
             scheduler=StudyScheduler(conductor, failsafe),
             num_samples=-1,
-            max_concurrent_trials=conductor.pace.workers,
             reuse_actors=True,
             trial_dirname_creator=lambda trial: str(trial.trial_id),
         ),

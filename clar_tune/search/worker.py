@@ -13,15 +13,27 @@ from typing import Any
 import ray
 from ray import tune
 
-from clar_tune.devices import best_device, limit_memory
+from clar_tune.devices import best_device, limit_memory, release_memory
 from clar_tune.graph import Graph
-from clar_tune.jobs import TIME_LIMIT, Job, OutOfTime, failed, out_of_time, perform
+from clar_tune.jobs import (
+    TIME_LIMIT,
+    Failure,
+    Job,
+    Outcome,
+    OutOfTime,
+    failed,
+    out_of_time,
+    perform,
+)
 from clar_tune.tensors import TensorGraph
 from clar_tune.training import warm_up
 from clar_tune.variants import varied
 
 GRACE = 10.0
 """Seconds after which a worker that does not heed its time limit ends itself."""
+
+FETCH = 600.0
+"""Seconds after which a graph that does not arrive counts as lost."""
 
 KEPT_GRAPHS = 2
 """Graphs whose tensors a worker keeps: studies are served graph by graph."""
@@ -43,6 +55,7 @@ class Worker(tune.Trainable):
         warm_up()
         self._graphs = graphs or {}
         self._loaded: dict[str, dict[Hashable, tuple[Graph, TensorGraph]]] = {}
+        self._out_of_memory = False
         self._device = best_device() if gpus else "cpu"
         if gpus:
             limit_memory(best_device(), gpus)
@@ -50,38 +63,64 @@ class Worker(tune.Trainable):
 
     def reset_config(self, new_config: dict[str, Any]) -> bool:
         """Begin another job."""
+        if self._out_of_memory:
+            # What the failed training held is free only now that its traceback is gone.
+            release_memory()
+            self._out_of_memory = False
         self._job: Job = new_config["job"]
         self._index = self._job.first
         self._ends = time.monotonic() + self._job.timeout
         return True
 
     def step(self) -> dict[str, Any]:
-        """Do the next training of the job."""
+        """Do the next training of the job.
+
+        A graph that does not arrive is a fault of the cluster's, and raises: the driver takes
+        this worker for lost and hands the job to another.
+        """
         index, self._index = self._index, self._index + 1
-        try:
-            graph, tensors = self._graph(self._job)
-        except Exception as error:  # a variant may need more memory than there is
-            return {"outcome": failed(index, error)}
-        try:
-            with _time_limit(self._ends - time.monotonic()):
-                outcome = perform(self._job, index, graph, tensors)
-        except OutOfTime:  # between the end of the training and the end of the block
-            outcome = out_of_time(index)
+        plain = self._fetched(self._job)
+        outcome = self._outcome(index, plain)
+        self._out_of_memory = isinstance(outcome, Failure) and outcome.kind == "memory"
         return {"outcome": outcome}
 
-    def _graph(self, job: Job) -> tuple[Graph, TensorGraph]:
+    def _outcome(self, index: int, plain: Graph | None) -> Outcome:
+        try:
+            graph, tensors = self._graph(self._job, plain)
+        except Exception as error:  # a variant may need more memory than there is
+            return failed(index, error)
+        try:
+            with _time_limit(self._ends - time.monotonic()):
+                return perform(self._job, index, graph, tensors)
+        except OutOfTime:  # between the end of the training and the end of the block
+            return out_of_time(index)
+
+    def _fetched(self, job: Job) -> Graph | None:
+        """The graph of a job as it is shared, unless its tensors are here already."""
+        if _identity(job) in self._loaded.get(job.graph, {}):
+            return None
+        shared: Graph = ray.get(self._graphs[job.graph], timeout=FETCH)
+        return shared
+
+    def _graph(self, job: Job, plain: Graph | None) -> tuple[Graph, TensorGraph]:
         """The graph of a job, varied as its condition says."""
         variants = self._loaded.pop(job.graph, {})
-        identity = (job.seed, *sorted(job.variant.items()))
-        found = variants.pop(identity, None)
-        if found is None:
-            graph = varied(ray.get(self._graphs[job.graph]), job.variant, job.seed)
+        identity = _identity(job)
+        if plain is None:
+            found = variants.pop(identity)
+        else:
+            graph = varied(plain, job.variant, job.seed)
             found = graph, TensorGraph.of(graph, self._device)
         variants[identity] = found  # what was used last stands last
         self._loaded[job.graph] = variants
         _forget(variants, KEPT_VARIANTS)
         _forget(self._loaded, KEPT_GRAPHS)
         return found
+
+
+def _identity(job: Job) -> Hashable:
+    """Equal for jobs that train on the same variant of a graph."""
+    return (job.seed, *sorted(job.variant.items()))
 
 
 def _forget(kept: dict[Any, Any], most: int) -> None:

@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import re
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -16,6 +17,22 @@ from clar_tune.errors import StoreError
 
 FAILURES = (OSError, pa.ArrowException)
 """What a filesystem raises when it cannot do what it is asked."""
+
+_S3_ANSWER = re.compile(
+    r"AWS Error (?P<code>\w+) during \w+ operation: (?P<detail>.*?)( \(Request ID.*)?$"
+)
+_S3_CAUSES = {
+    "NETWORK_CONNECTION": "the endpoint does not answer",
+    "NO_SUCH_BUCKET": "there is no such bucket",
+    "SLOW_DOWN": "the server asks for patience",
+    **dict.fromkeys(
+        (
+            *("ACCESS_DENIED", "EXPIRED_TOKEN", "INVALID_ACCESS_KEY_ID"),
+            *("INVALID_CLIENT_TOKEN_ID", "SIGNATURE_DOES_NOT_MATCH"),
+        ),
+        "the credentials of this environment do not allow it",
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +63,8 @@ class Files:
             found = self.filesystem.get_file_info(selector)
         except FAILURES as error:
             raise self._refused("read", folder, error) from error
+        if not found:
+            self._check_bucket()
         start = len(self.root) + 1 if self.root else 0
         return sorted(info.path[start:] for info in found if info.type == fs.FileType.File)
 
@@ -106,9 +125,31 @@ class Files:
         with stream:
             stream.write(data)
 
+    def _check_bucket(self) -> None:
+        """A bucket that is not there looks as empty as one that is."""
+        if self.filesystem.type_name != "s3":
+            return
+        bucket = self.root.partition("/")[0]
+        try:
+            there = self.filesystem.get_file_info(bucket).type != fs.FileType.NotFound
+        except FAILURES as error:
+            raise self._refused("read", "", error) from error
+        if not there:
+            raise StoreError(f"store {self.url}: there is no bucket {bucket!r}. Create it first.")
+
     def _refused(self, deed: str, path: str, error: Exception) -> StoreError:
-        cause = getattr(error, "strerror", None) or (str(error).splitlines() or ["unknown"])[0]
-        return StoreError(f"{self.shown(path)} cannot be {deed}: {cause.rstrip('.')}.")
+        return StoreError(f"{self.shown(path)} cannot be {deed}: {cause_of(error)}.")
+
+
+def cause_of(error: Exception) -> str:
+    """Why a filesystem refused, in a few words."""
+    said = getattr(error, "strerror", None) or (str(error).splitlines() or ["unknown"])[0]
+    answer = _S3_ANSWER.search(said)
+    if answer is None:
+        return str(said).rstrip(".")
+    code, detail = answer["code"], answer["detail"].rpartition("Details: ")[2].rstrip(".")
+    told = f"{detail}, {code}" if detail != "No response body" else code
+    return f"{_S3_CAUSES.get(code, 'the server refuses')} ({told})"
 
 
 def replace_file(path: Path, data: Any, *, sync: bool) -> None:

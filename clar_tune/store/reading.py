@@ -31,11 +31,14 @@ def pending_rows(files: Files, run: str, only: str = "") -> Pending:
     return pending if lease is not None and lease.wal == mark else {}
 
 
-def read_manifest(files: Files, run: str) -> RunRow | None:
-    """The manifest of a run; none if there is no such run."""
+def read_manifest(files: Files, run: str, parts: Sequence[Part] | None = None) -> RunRow | None:
+    """The manifest of a run; none if there is no such run. Known ``parts`` are not listed."""
     pending = pending_rows(files, run, "runs").get("runs", [])
-    # A manifest that is ahead replaces the stored one, which need not be read.
-    stored = [] if pending else [read_part(files, part) for part in parts_of(files, "runs", run)]
+    if pending:  # a manifest that is ahead replaces the stored one, which need not be read
+        parts = []
+    elif parts is None:
+        parts = parts_of(files, "runs", run)
+    stored = [read_part(files, part) for part in parts]
     found = rows_of(RunRow, merged(stored, "runs", pending))
     return found[-1] if found else None
 

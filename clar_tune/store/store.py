@@ -6,19 +6,17 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
 
 import pyarrow as pa
-from pyarrow import fs
 
 from clar_tune.errors import StoreError, UnknownName
 from clar_tune.rows import FinalRow, RepeatRow, RunRow, TrialRow
+from clar_tune.store.addresses import resolve
 from clar_tune.store.files import Files
 from clar_tune.store.keys import find_key
 from clar_tune.store.lease import Lease, check_free, read_lease
-from clar_tune.store.parts import numbered, write_part
+from clar_tune.store.parts import Part, numbered, parts_in, write_part
 from clar_tune.store.reading import read_manifest, read_table
 from clar_tune.store.schema import plain, rows_of, table_of
 from clar_tune.store.snapshot import Snapshot, snapshot
@@ -50,28 +48,17 @@ class Store:
     @staticmethod
     def open(url: str | os.PathLike[str]) -> "Store":
         """A store at a directory or at a URI that pyarrow knows (``s3://``, ``gs://`` …)."""
-        text = os.fspath(url)
-        if "://" not in text:
-            return _in_directory(text)
-        try:
-            filesystem, path = fs.FileSystem.from_uri(text)
-        except (pa.ArrowException, OSError, ValueError) as error:
-            shown = _without_secrets(text)
-            reason = str(error).splitlines()[0].rstrip(".").replace(text, shown)
-            raise StoreError(
-                f"store {shown!r} cannot be opened ({reason}). "
-                "Give a directory, or a URI such as s3://bucket/folder."
-            ) from None
-        if isinstance(filesystem, fs.LocalFileSystem):
-            return _in_directory(path)
-        return Store(filesystem, path, _without_secrets(text))
+        return Store(*resolve(os.fspath(url)))
 
     def runs(self) -> list[StoredRun]:
         """All runs that can be read, the newest first; ``damaged`` names what cannot."""
-        matches = (_MANIFEST.fullmatch(path) for path in self._files.under("runs"))
-        names = sorted({match["run"] for match in matches if match})
+        paths = self._files.under("runs")
+        matches = (_MANIFEST.fullmatch(path) for path in paths)
+        parts: dict[str, list[Part]] = {match["run"]: [] for match in matches if match}
+        for part in parts_in(paths):
+            parts[part.run].append(part)
         with ThreadPoolExecutor(_READERS) as readers:
-            found = [run for run in readers.map(self._readable, names) if run is not None]
+            found = list(filter(None, readers.map(self._readable, parts, parts.values())))
         return sorted(found, key=lambda run: (run.row.started, run.name), reverse=True)
 
     def damaged(self) -> list[str]:
@@ -167,9 +154,9 @@ class Store:
         """One table of all runs as it is now, or only its columns."""
         return snapshot(self._files, table, self._note, empty=empty)
 
-    def _readable(self, name: str) -> StoredRun | None:
+    def _readable(self, name: str, parts: Sequence[Part]) -> StoredRun | None:
         try:
-            row = read_manifest(self._files, name)
+            row = read_manifest(self._files, name, parts)
         except StoreError as error:
             self._note(error)
             return None
@@ -184,15 +171,3 @@ class Store:
             raise StoreError(
                 f"run {name!r} exists in {self.url}. Choose another --name, or `clar-tune resume`."
             )
-
-
-def _in_directory(path: str) -> Store:
-    folder = Path(path).expanduser().absolute()
-    if folder.exists() and not folder.is_dir():
-        raise StoreError(f"store {path} is a file. Give a directory; it need not exist yet.")
-    return Store(fs.LocalFileSystem(), str(folder), path)
-
-
-def _without_secrets(url: str) -> str:
-    parts = urlsplit(url)
-    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], query=""))

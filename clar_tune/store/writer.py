@@ -25,6 +25,8 @@ SHARE = 0.05
 """Most of the driver's time that flushes to a directory may take."""
 PATIENCE = 600.0
 """Seconds for which a store may refuse to be written before the run gives up."""
+LAST_PATIENCE = 120.0
+"""Seconds for which anything but a directory may refuse the last rows of a run."""
 FIRST_RETRY, LAST_RETRY = 1.0, 30.0
 
 
@@ -92,13 +94,29 @@ class RunWriter:
         try:
             if changes:
                 self.update(**changes)
-            self.flush()
+            self._flush_at_last()
         except BaseException:
             with suppress(StoreError):
                 self._lease.release(clean=False)
             raise
         self._wal.remove()
-        self._lease.release(clean=True)
+        with suppress(StoreError):  # all is stored; a lease that stays ends by itself
+            self._lease.release(clean=True)
+
+    def _flush_at_last(self) -> None:
+        """Nothing comes after this flush: a store that refuses for a while is waited for.
+
+        A directory that refuses is full or broken; its write-ahead file keeps the rows.
+        """
+        since = self._failing_since if self._failures else time.monotonic()
+        while True:
+            try:
+                return self.flush()
+            except StoreError:
+                self._lease.check()
+                if self._files.local or time.monotonic() - since > LAST_PATIENCE:
+                    raise
+            time.sleep(FIRST_RETRY)
 
     def _recover(self) -> None:
         """Rows of a driver that ended without a flush."""

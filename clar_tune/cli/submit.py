@@ -1,0 +1,238 @@
+"""``clar-tune submit``: let a cluster drive a run by itself."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+from click.core import ParameterSource
+
+from clar_tune.cli.launch import launch_from
+from clar_tune.cli.resume import extend, resume
+from clar_tune.cli.run import options_from, run
+from clar_tune.errors import ClusterError, ParameterError, StoreError
+
+if TYPE_CHECKING:
+    from clar_tune.search.submission import Jobs
+
+COMMANDS: dict[str, click.Command] = {"run": run, "resume": resume, "extend": extend}
+DASHBOARD = "http://127.0.0.1:8265"
+
+_PATIENCE = 3600.0  # seconds: a training under way is finished before a stopped run ends
+_NAME = re.compile(r"[a-z][a-z0-9-]*")
+_SECRETS = ("key", "secret", "token", "passw")
+
+
+class Order(NamedTuple):
+    """A command that was checked as far as this machine can tell."""
+
+    verb: str
+    run: str
+    words: list[str]
+    needed: list[Path]
+    """Files of the working directory that it cannot do without."""
+    patience: float
+
+
+def _address(context: click.Context, option: click.Parameter, given: str | None) -> str:
+    """The dashboard; Ray's variables count where they hold the address of one."""
+    usual = (os.environ.get(name, "") for name in ("RAY_API_SERVER_ADDRESS", "RAY_ADDRESS"))
+    address = given or next((value for value in usual if "://" in value), DASHBOARD)
+    address = address if "://" in address else f"http://{address}"
+    if not address.startswith(("http://", "https://")):
+        raise click.BadParameter(f"{address!r}: write http://HOST:PORT.", context, option)
+    return address.rstrip("/")
+
+
+address_option = click.option(
+    "--address",
+    callback=_address,
+    metavar="URL",
+    help=f"Dashboard of the cluster.  [default: $RAY_API_SERVER_ADDRESS, then {DASHBOARD}]",
+)
+
+
+@click.command(context_settings={"allow_interspersed_args": False})
+@address_option
+@click.option(
+    "--working-dir",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    default=".",
+    show_default=True,
+    help="Folder that travels along: the space file, your own models.",
+)
+@click.argument("command", type=click.Choice(list(COMMANDS)))
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[ARGUMENTS]...")
+def submit(address: str, working_dir: Path, command: str, arguments: tuple[str, ...]) -> None:
+    """Have `run`, `resume` or `extend` done by a cluster, which goes on without this machine.
+
+    COMMAND and its ARGUMENTS are checked here and run on the head, which holds the store:
+    --store names a folder there or, better, a bucket. The working directory travels without
+    hidden files, results, graphs, and what .gitignore or .rayignore name; --data and the
+    credentials of a bucket are those of the head. The job is named after its run:
+    `clar-tune status`, `logs` and `stop` take that name.
+
+    \b
+    Examples:
+      clar-tune submit run --space my-space.yaml --store s3://bucket/results
+      clar-tune submit --address http://127.0.0.1:8265 resume my-run --store s3://bucket/results
+    """  # noqa: D301
+    folder = working_dir.absolute()
+    # A user's own backbones and regularizers are found there, as they will be on the head.
+    sys.path.insert(0, str(folder))
+    order = _checked(command, list(arguments), folder)
+    jobs = connect(address)
+
+    from clar_tune.search.luggage import packed
+
+    if command != "run":
+        order = _in_full(order, jobs)
+    with packed(folder, order.needed) as archive:
+        job = jobs.submit(order.run, [order.verb, *order.words], archive, order.patience)
+    click.echo(job.run)
+    click.echo(
+        f"submitted as job {job.id} to {address}; see clar-tune status {job.run}, "
+        f"clar-tune logs {job.run} --follow, clar-tune stop {job.run}",
+        err=True,
+    )
+
+
+def connect(address: str) -> Jobs:
+    """The jobs of a cluster; Ray is loaded only now."""
+    from clar_tune.search.environment import prepare
+
+    prepare(address)
+    from clar_tune.search.submission import Jobs
+
+    if address.startswith("http://") and not _loopback(address):
+        click.echo(
+            f"clar-tune: {address} is not encrypted: whoever listens on the way sees the token. "
+            "Better: ssh -L 8265:localhost:8265 HEAD",
+            err=True,
+        )
+    return Jobs(address)
+
+
+def _checked(verb: str, words: list[str], folder: Path) -> Order:
+    """What the command itself would refuse is refused here, before anything travels."""
+    context = COMMANDS[verb].make_context(f"clar-tune submit {verb}", list(words))
+    given = dict(context.params)
+    if _typed(context, "address"):
+        raise click.UsageError(
+            "--address belongs before the command: clar-tune submit --address URL "
+            f"{verb} …; on the head the run joins its own cluster.",
+            context,
+        )
+    if given["data"] is not None and not given["data"].is_absolute():
+        raise ParameterError(
+            f"--data {given['data']}: graphs do not travel. Give the absolute path of a folder "
+            "on the head, or leave it out."
+        )
+    words = _with(words, "--store", _store(context))
+    words = _with(words, "--address", "auto")
+    if verb == "run":
+        return _checked_run(given, words, folder)
+    if verb == "extend" and not given["trials"] and not given["finals"]:
+        raise click.UsageError("say what to add: --trials +20, --finals +10, or both.", context)
+    launch_from(dict(given))
+    return Order(verb, given["run"], words, [], _PATIENCE)
+
+
+def _checked_run(given: dict[str, Any], words: list[str], folder: Path) -> Order:
+    from clar_tune.names import fresh_name
+    from clar_tune.plan import make_plan
+    from clar_tune.space import load_space, shipped_spaces
+
+    if given["dry_run"]:
+        raise click.UsageError("--dry-run submits nothing: use clar-tune run --dry-run.")
+    resources = launch_from(dict(given)).resources
+    space = load_space(given["space_name"])
+    make_plan(space, options_from(given, resources, given["no_pruning"]))
+    name = given["name"] or fresh_name(space.name)
+    if not _NAME.fullmatch(name) or name == "latest":
+        raise ParameterError(
+            f"--name {name!r}: begin with a letter from a to z, go on with these, digits and `-`; "
+            "'latest' is taken."
+        )
+    needed = []
+    if given["space_name"] not in shipped_spaces():
+        needed.append(_inside(Path(given["space_name"]), folder))
+        words = _with(words, "--space", needed[0].as_posix())
+    patience = max(_PATIENCE, given["trial_timeout"] + 60)
+    return Order("run", name, _with(words, "--name", name), needed, patience)
+
+
+def _in_full(order: Order, jobs: Jobs) -> Order:
+    """With the whole name of its run, as far as the cluster knows it."""
+    runs = {job.run for job in jobs.all()}
+    if order.run in runs or (order.run != "latest" and not _begins(order.run, runs)):
+        return order
+    found = jobs.find(order.run).run
+    words = [found if word == order.run else word for word in order.words]
+    return order._replace(run=found, words=words)
+
+
+def _begins(text: str, names: set[str]) -> bool:
+    return any(name.startswith(text) for name in names)
+
+
+def _store(context: click.Context) -> str:
+    """A store that outlives the job: relative folders would lie in its temporary directory."""
+    store: str = context.params["store"]
+    if context.get_parameter_source("store") == ParameterSource.DEFAULT:
+        raise StoreError(
+            "where to? Give --store: a bucket such as s3://bucket/folder, or the absolute path "
+            "of a folder on the head."
+        )
+    address, _, query = store.partition("?")
+    if "://" in store:
+        if "@" in address or any(word in query.lower() for word in _SECRETS):
+            raise StoreError(
+                f"store {store.partition('://')[0]}://…: its address holds credentials. They "
+                "come from the environment of the head, never from the address."
+            )
+    elif not Path(store).is_absolute():
+        raise StoreError(
+            f"store {store!r} would lie in the job's temporary folder and go with it. Give a "
+            "bucket such as s3://bucket/folder, or the absolute path of a folder on the head."
+        )
+    return store
+
+
+def _inside(file: Path, folder: Path) -> Path:
+    """A file by its path in the working directory."""
+    try:
+        return file.absolute().resolve().relative_to(folder.resolve())
+    except ValueError:
+        raise ClusterError(
+            f"{file} lies outside the working directory {folder} and would stay behind. "
+            "Move it, or give a --working-dir that holds it."
+        ) from None
+
+
+def _typed(context: click.Context, option: str) -> bool:
+    return context.get_parameter_source(option) == ParameterSource.COMMANDLINE
+
+
+def _with(words: list[str], option: str, value: str) -> list[str]:
+    """The words of a command with this value of an option, and no other."""
+    kept, skipped = [option, value], False
+    for word in words:
+        if skipped or word.startswith(f"{option}="):
+            skipped = False
+        elif word == option:
+            skipped = True
+        else:
+            kept.append(word)
+    return kept
+
+
+def _loopback(address: str) -> bool:
+    from urllib.parse import urlsplit
+
+    host = urlsplit(address).hostname or ""
+    return host in ("localhost", "::1") or host.startswith("127.")

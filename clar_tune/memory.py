@@ -1,0 +1,112 @@
+"""How much memory trainings on a graph may take, judged by its size before any has run.
+
+A rough bound from above of what one worker's process adds to a machine, all its arrays counted
+with generous copies. It decides how many trainings share a machine, and no number of a result.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from clar_tune.backbones import BACKBONES
+from clar_tune.complement import MAP_BYTES
+from clar_tune.graph import Graph
+from clar_tune.plan import Plan, StudyPlan
+from clar_tune.ranges import Range
+from clar_tune.variants import VARIANTS
+
+MIB = 2**20
+
+PROCESS = 320 * MIB
+"""A worker without a graph; what it maps from files is shared by all workers of a machine."""
+
+GPU_PROCESS = 1024 * MIB
+"""What a process that uses a GPU takes of the host besides."""
+
+STEP = 512 * MIB
+"""Needs are rounded up, so that small graphs ask for the same and workers are reused."""
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """The numbers that decide how large the tensors of a graph are."""
+
+    nodes: int
+    edges: int
+    features: int
+    entries: int
+    """Stored entries of the features."""
+    outputs: int
+
+    @staticmethod
+    def of(graph: Graph) -> "Size":
+        """The size of a graph."""
+        x = graph.features
+        return Size(
+            nodes=graph.num_nodes,
+            edges=int(graph.edges.shape[1]),
+            features=graph.num_features,
+            entries=int(x.size if isinstance(x, np.ndarray) else x.nnz),
+            outputs=graph.num_outputs,
+        )
+
+
+def needs(plan: Plan, graphs: Iterable[Graph], gpus: float = 0.0) -> dict[str, int]:
+    """Bytes that a training on each graph may take, whatever its method."""
+    found = {}
+    for graph in graphs:
+        size = Size.of(graph)
+        own = [study for study in plan.studies if study.columns.graph == graph.name]
+        most = max((bytes_of(size, study) for study in own), default=0)
+        total = PROCESS + (GPU_PROCESS if gpus else 0) + most
+        found[graph.name] = -(-total // STEP) * STEP
+    return found
+
+
+def bytes_of(size: Size, study: StudyPlan) -> int:
+    """What the largest configuration of a study may add to its process."""
+    variants = [VARIANTS[name] for name in study.variant]
+    spectral = any(variant.spectral for variant in variants)
+    kept = _graph(size, dense=spectral or study.method.backbone not in BACKBONES)
+    total = kept + _network(size, study) + _sampling(size, study)
+    if variants:  # several are kept; all frequencies of a graph are dense matrices
+        total += 3 * kept + (32 * size.nodes**2 if spectral else 0)
+    return total
+
+
+def _graph(size: Size, *, dense: bool) -> int:
+    """Edges as index and as matrices, features with their transpose and what dropout leaves."""
+    x = 16 * size.nodes * size.features if dense else 64 * size.entries
+    return x + 200 * size.edges + 64 * size.nodes
+
+
+def _network(size: Size, study: StudyPlan) -> int:
+    """Weights with gradients, moments and the best so far; what each layer keeps of each node."""
+    heads, layers = _largest(study, "heads", 1), _largest(study, "layers", 2)
+    powers = 1 + _largest(study, "K", 0)
+    width = _largest(study, "hidden", 32) * heads + size.outputs
+    weights = 24 * width * (size.features + (layers - 1) * width) * powers
+    kept = 4 * (4 + 2 * powers) * size.nodes * width * layers
+    attention = (100 + 16 * layers) * (size.edges + size.nodes) * heads if heads > 1 else 0
+    return weights + kept + attention
+
+
+def _sampling(size: Size, study: StudyPlan) -> int:
+    """Drawn pairs, and a bit map of all pairs to draw them by."""
+    if study.method.regularizer == "none":
+        return 0
+    pairs = (size.edges + size.nodes) * _largest(study, "samples", 1)
+    return min(size.nodes**2 // 8, MAP_BYTES) + 160 * pairs
+
+
+def _largest(study: StudyPlan, name: str, usual: int) -> int:
+    """The largest value that a parameter may have in a study."""
+    known = study.method.parameters()
+    domain = next((p.domain for p in study.parameters if p.name == name), None)
+    if domain is None:
+        values = [known.get(name, usual)]
+    else:
+        values = [domain.high] if isinstance(domain, Range) else list(domain.values)
+    numbers = [value for value in values if isinstance(value, int | float)]
+    return int(max(numbers, default=usual))

@@ -1,0 +1,165 @@
+"""Whether a cluster lets this driver in, asked before Ray tries for minutes.
+
+Ray answers most obstacles alike, with a connection that failed. Here each is named, with what to
+do about it. No message holds a token.
+"""
+
+import platform
+import time
+from ipaddress import ip_address
+from typing import Any
+
+import grpc  # type: ignore[import-untyped]
+import ray
+from ray._private import services
+from ray._private.authentication.authentication_utils import is_token_auth_enabled
+from ray._raylet import AuthenticationTokenLoader, GcsClient  # type: ignore[attr-defined]
+from ray.core.generated import gcs_service_pb2, gcs_service_pb2_grpc
+from ray.core.generated.gcs_pb2 import GcsNodeInfo  # type: ignore[attr-defined]
+
+from clar_tune.errors import ClusterError
+
+ANSWER = 10.0
+"""Seconds within which a cluster answers."""
+
+SAME_TOKEN = (
+    "Copy the cluster's token file to ~/.ray/auth_token, or name it in RAY_AUTH_TOKEN_PATH; all "
+    "machines of a cluster share one token"
+)
+
+
+def admitted(address: str) -> str:
+    """``HOST:PORT`` of a cluster that this driver may join; an error says why it may not."""
+    found = _located(address)
+    where = f"--address {address}" if address == found else f"--address {address} ({found})"
+    without = asked(found, ())
+    if without is None:
+        raise ClusterError(
+            f"{where}: nobody answers there within {ANSWER:.0f} s. Start a cluster with `ray "
+            "start --head`, or give the HOST:PORT that it printed."
+        )
+    if not without:
+        _check_token(where, found)
+    elif is_token_auth_enabled() and not _is_loopback(found):
+        raise ClusterError(
+            f"{where}: the cluster lets in everybody who reaches it, as its machines were started "
+            "without a token. Start them with RAY_AUTH_MODE=token, or set RAY_AUTH_MODE=disabled "
+            "here if its network is closed to others."
+        )
+    client = _client(where, found)
+    _check_versions(where, client)
+    _check_membership(where, client)
+    return found
+
+
+def _located(address: str) -> str:
+    """The address of a cluster's head."""
+    if "://" in address:
+        raise ClusterError(
+            f"--address {address}: write HOST:PORT. A run is handed to a dashboard's address "
+            "with `clar-tune submit --address`."
+        )
+    services.find_gcs_addresses.cache_clear()  # type: ignore[attr-defined]
+    try:
+        found = services.canonicalize_bootstrap_address(address)
+        if found is None:
+            raise ValueError("no cluster is named")
+        int(found.rpartition(":")[2])
+    except (ConnectionError, ValueError, TypeError) as error:
+        raise ClusterError(
+            f"--address {address}: no Ray cluster is found. Use local, auto on a machine of a "
+            "cluster, or HOST:PORT."
+        ) from error
+    return found
+
+
+def asked(address: str, metadata: tuple[tuple[str, str], ...]) -> bool | None:
+    """Whether a cluster answers a caller; none if there is no cluster."""
+    until = time.monotonic() + ANSWER
+    with grpc.insecure_channel(address) as channel:
+        stub: Any = gcs_service_pb2_grpc.NodeInfoGcsServiceStub(channel)  # type: ignore[no-untyped-call]
+        request = gcs_service_pb2.GetClusterIdRequest()  # type: ignore[attr-defined]
+        while True:
+            try:
+                stub.GetClusterId(request, metadata=metadata, timeout=ANSWER)
+                return True
+            except grpc.RpcError as error:
+                code = error.code()
+            if code in (grpc.StatusCode.UNAUTHENTICATED, grpc.StatusCode.PERMISSION_DENIED):
+                return False
+            if code != grpc.StatusCode.UNAVAILABLE or time.monotonic() > until:
+                return None
+            time.sleep(0.5)  # a head that just starts
+
+
+def _check_token(where: str, address: str) -> None:
+    if not is_token_auth_enabled():
+        raise ClusterError(
+            f"{where}: the cluster asks for a token, and RAY_AUTH_MODE=disabled sends none. "
+            f"Unset it. {SAME_TOKEN}."
+        )
+    loader = AuthenticationTokenLoader.instance()
+    try:
+        known = loader.has_token(ignore_auth_mode=True)
+        header = loader.get_token_for_http_header() if known else {}
+    except Exception:  # a file that is named but not there; its text might hold a token
+        header = {}
+    if not header:
+        raise ClusterError(
+            f"{where}: the cluster asks for a token, and there is none here. {SAME_TOKEN}."
+        )
+    metadata = tuple((name.lower(), value) for name, value in header.items())
+    if not asked(address, metadata):
+        raise ClusterError(
+            f"{where}: the cluster refuses the token of this machine. {SAME_TOKEN}."
+        )
+
+
+def _client(where: str, address: str) -> GcsClient:
+    try:
+        return GcsClient(address=address)
+    except Exception as error:
+        raise ClusterError(
+            f"{where}: the cluster lets nobody in who comes without a token. {SAME_TOKEN}."
+        ) from error
+
+
+def _check_versions(where: str, client: GcsClient) -> None:
+    from ray._common.usage.usage_lib import get_cluster_metadata
+
+    theirs = get_cluster_metadata(client) or {}
+    ours = {"ray_version": ray.__version__, "python_version": platform.python_version()}
+    if any(theirs.get(name, version) != version for name, version in ours.items()):
+        raise ClusterError(
+            f"{where}: the cluster runs Ray {theirs.get('ray_version')} on Python "
+            f"{theirs.get('python_version')}, this machine Ray {ours['ray_version']} on Python "
+            f"{ours['python_version']}. Install the same on all machines."
+        )
+
+
+def _check_membership(where: str, client: GcsClient) -> None:
+    """A driver needs a node of the cluster on its own machine."""
+    alive = GcsNodeInfo.GcsNodeState.ALIVE
+    until = time.monotonic() + ANSWER
+    while True:
+        members = {
+            info.node_id.hex()
+            for info in client.get_all_node_info(timeout=ANSWER, state_filter=alive).values()
+        }
+        here: set[str] = services.find_node_ids()  # type: ignore[no-untyped-call]
+        if members & set(here):
+            return
+        if time.monotonic() > until:
+            raise ClusterError(
+                f"{where}: this machine is none of the cluster's. Start a node here with `ray "
+                "start --address HOST:PORT`, or hand the run over with `clar-tune submit`."
+            )
+        time.sleep(0.5)  # a node that just starts
+
+
+def _is_loopback(address: str) -> bool:
+    host, _, _ = address.rpartition(":")
+    try:
+        return ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,115 @@
+"""The working directory that travels with a submitted run."""
+
+import logging
+import os
+import zipfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from ray._private.runtime_env.packaging import _get_excludes, get_excludes_from_ignore_files
+
+from clar_tune.errors import ClusterError
+
+LIMIT = 100 * 2**20
+"""Bytes that Ray's dashboard takes at once."""
+
+STAYS = (
+    ".?*",  # hidden: repositories, environments, caches, secrets
+    *("*.pem", "*.key"),
+    *("venv/", "__pycache__/", "/clar-store/", "/datasets/", "*.parquet"),
+)
+"""What never travels, as patterns of a .gitignore; those of the user's own count too."""
+
+Rule = Callable[[Path], bool]
+
+
+@contextmanager
+def packed(folder: Path, needed: Sequence[Path]) -> Iterator[Path]:
+    """An archive of a folder, without results, graphs and secrets; it goes with the block.
+
+    Ray would pack it by itself, but copies whatever is there before it looks at the size, and
+    does not tell what it leaves out.
+
+    Args:
+        folder: The working directory.
+        needed: Files, relative to it, without which the run cannot start.
+    """
+    stays = [*STAYS, *_stores(folder), *_graphs(folder)]
+    with TemporaryDirectory(prefix="clar-tune-") as scratch:
+        archive = Path(scratch) / "working-directory.zip"
+        with silenced():
+            names = _pack(folder, archive, _get_excludes(folder, stays))
+        for file in needed:
+            if file not in names:
+                raise ClusterError(
+                    f"{file} would stay behind: it is hidden, or a .gitignore or .rayignore of "
+                    f"{folder} names it. Take it out of there, or move it."
+                )
+        yield archive
+
+
+@contextmanager
+def silenced() -> Iterator[None]:
+    """Ray's advice is for its own users."""
+    before = logging.root.manager.disable
+    logging.disable(logging.WARNING)
+    try:
+        yield
+    finally:
+        logging.disable(before)
+
+
+def _pack(folder: Path, archive: Path, stays: Rule) -> set[Path]:
+    """Write the archive; the files in it."""
+    names = set()
+    with (
+        archive.open("wb") as stream,
+        zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, strict_timestamps=False) as opened,
+    ):
+        for file in _travelling(folder, [stays]):
+            name = file.relative_to(folder)
+            try:
+                if file.stat().st_size < 10 * LIMIT:
+                    opened.write(file, name)
+                if file.stat().st_size >= 10 * LIMIT or stream.tell() >= LIMIT:
+                    raise _too_large(folder, name)
+            except OSError as error:
+                raise ClusterError(f"{file} cannot be packed ({error.strerror}).") from error
+            names.add(name)
+    return names
+
+
+def _travelling(folder: Path, rules: list[Rule]) -> Iterator[Path]:
+    """Files below a folder that no rule excludes; a folder may bring rules of its own."""
+    found = get_excludes_from_ignore_files(
+        folder, include_gitignore=True, logger=logging.getLogger(__name__)
+    )
+    rules = [*rules, *found]
+    for path in sorted(folder.iterdir()):
+        if any(rule(path) for rule in rules):
+            continue
+        if path.is_file():
+            yield path
+        elif path.is_dir() and path.resolve() not in path.absolute().parents:  # no circles
+            yield from _travelling(path, rules)
+
+
+def _too_large(folder: Path, name: Path) -> ClusterError:
+    return ClusterError(
+        f"--working-dir {folder} is too large: Ray takes less than {LIMIT / 2**20:.0f} MiB, and "
+        f"with {name} it is more. Name what the run does not need in a .rayignore there, or "
+        "submit from a folder that holds the space file and your modules alone."
+    )
+
+
+def _stores(folder: Path) -> list[str]:
+    """Folders that look like a store, whatever their name."""
+    return [f"/{runs.parents[1].relative_to(folder)}/" for runs in folder.glob("*/runs/run=*")]
+
+
+def _graphs(folder: Path) -> list[str]:
+    data = os.environ.get("CLAR_TUNE_DATA")
+    path = Path(data).absolute() if data else folder
+    return [f"/{path.relative_to(folder)}/"] if folder in path.parents else []

@@ -1,0 +1,104 @@
+"""What trainings are said to need, against what they really take."""
+
+import subprocess
+import sys
+
+import pytest
+from simulation import plan_from
+
+from clar_tune.datasets import load
+from clar_tune.memory import GPU_PROCESS, MIB, STEP, Size, bytes_of, needs
+
+SPACE = """
+description: one method
+graphs: [{graph}]
+methods: [{method}]
+protocol: balanced-60-20-20
+search: {{trials: 2, repeats: 2}}
+finals: 2
+settings:
+  tuned:
+    shared: {{dropout: 0.5, {shared}}}
+    regularizers: {{{regularizers}}}
+"""
+
+CHILD = """
+import resource, sys, warnings
+warnings.simplefilter("ignore")
+import ray.tune
+from clar_tune.datasets import load
+from clar_tune.methods import Method
+from clar_tune.splits import pair, search_nodes
+from clar_tune.tensors import TensorGraph
+from clar_tune.training import train, warm_up
+
+graph, method = load(sys.argv[1]), Method.parse(sys.argv[2])
+tensors = TensorGraph.of(graph)
+warm_up()
+protocol = "balanced-60-20-20"
+seeds = pair(graph.name, protocol, 0, 0, "repeat")
+sampling = {"sampling": "edge"} if method.regularizer == "clar" else {}
+spec = method.spec(graph, {"dropout": 0.5, **sampling}, protocol, seeds, max_epochs=3)
+train(spec, tensors, search_nodes(graph, protocol, spec.split_seed, 0.0))
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+files = [line.split()[1] for line in open("/proc/self/status") if line.startswith("RssFile")]
+print(peak - int(files[0]) * 1024)
+"""
+"""Prints the most memory that it had to itself: pages of files are shared by all workers."""
+
+
+def plan(graph="csbm-homophily", method="gcn", shared="hidden: 32"):
+    own = "clar: {sampling: edge}" if "clar" in method else ""
+    return plan_from(SPACE.format(graph=graph, method=method, shared=shared, regularizers=own))
+
+
+def need(**given):
+    made = plan(**given)
+    graph = load(made.graphs[0])
+    return bytes_of(Size.of(graph), made.studies[0])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("graph", ["csbm-homophily", "cora", "chameleon", "physics"])
+@pytest.mark.parametrize("method", ["gat", "gcn+clar"])
+def test_no_training_takes_more_than_it_asks_for(graph, method, request):
+    if graph != "csbm-homophily":
+        request.getfixturevalue("data_folder")
+    asked = needs(plan(graph=graph, method=method), [load(graph)])[graph]
+    done = subprocess.run(
+        [sys.executable, "-c", CHILD, graph, method], check=True, capture_output=True, text=True
+    )
+    taken = int(done.stdout)
+    assert taken < asked, f"{taken / MIB:.0f} of {asked / MIB:.0f} MiB"
+    assert asked < 2.5 * taken
+    assert taken < 2e9
+
+
+def test_small_graphs_ask_for_the_same_so_that_workers_are_reused():
+    made = plan_from()
+    asked = needs(made, [load(name) for name in made.graphs])
+    assert set(asked) == set(made.graphs)
+    assert set(asked.values()) == {STEP}
+
+
+def test_a_graph_asks_for_its_hungriest_method_and_largest_configuration():
+    small, wide = need(), need(shared="hidden: {choices: [8, 2048, 16]}")
+    deep = need(shared="layers: {low: 1, high: 64, integer: true}")
+    assert wide > small + 2048 * 240 * 16
+    assert deep > 10 * small
+    assert need(method="gat") > 4 * small
+    assert need(method="gcn+clar") > small
+
+
+def test_a_process_with_a_gpu_asks_for_more_of_its_host():
+    graph = load("csbm-homophily")
+    without, beside = (needs(plan(), [graph], gpus)[graph.name] for gpus in (0.0, 0.25))
+    assert beside == without + GPU_PROCESS
+
+
+def test_dense_features_and_all_frequencies_count():
+    spectral = SPACE.replace("finals: 2", "finals: 2\nconditions: [{{sweep: {{band: [1, 10]}}}}]")
+    given = {"graph": "csbm-homophily", "method": "gcn", "shared": "hidden: 8"}
+    made = plan_from(spectral.format(**given, regularizers=""))
+    size = Size.of(load("csbm-homophily"))
+    assert bytes_of(size, made.studies[0]) > need(shared="hidden: 8") + 8 * size.nodes**2
