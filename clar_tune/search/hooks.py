@@ -119,6 +119,12 @@ class RunCallback(Unsaved, Callback):
         """What was written down need not stay in Tune's memory."""
         result.pop("outcome", None)
 
+    def on_trial_complete(self, iteration: int, trials: Any, trial: Trial, **info: Any) -> None:
+        """Tune keeps every trial there ever was: of one that ended its name is enough."""
+        trial.set_config({})  # type: ignore[no-untyped-call]
+        told = trial.run_metadata
+        told.last_result, told.metric_analysis, told.metric_n_steps = {}, {}, {}
+
     def on_trial_error(self, iteration: int, trials: Any, trial: Trial, **info: Any) -> None:
         """Only a lost worker is an error of Tune's: trainings that fail are results."""
         self._failsafe.guard(lambda: self._conductor.lose(trial.trial_id, _cause(trial)))
