@@ -69,7 +69,7 @@ class Capacity:
     def update(self, nodes: Sequence[Node], graphs: Sequence[str]) -> None:
         """Take notice of the machines that are alive now, with jobs on these graphs out."""
         self.nodes = nodes
-        if not graphs or self.workers(graphs):
+        if not graphs or any(self.workers([graph]) for graph in graphs):
             self.waits_since = None
         elif self.waits_since is None:
             self.waits_since = self.now()
@@ -98,7 +98,7 @@ class Capacity:
 
     def _check(self, graph: str) -> None:
         """Refuse what no machine could ever hold."""
-        if self._possible(graph):
+        if self._possible(graph) or self._lone_head:
             return
         on = f" on {graph}" if graph else ""
         types = "; ".join(f"{count} × {node}" for node, count in self.growth.types if count)
@@ -107,6 +107,11 @@ class Capacity:
             f"a trial{on} with {_told(self.asked(graph))} fits on no machine of the cluster "
             f"({self._sizes}{more}). Ask for less, or for larger machines."
         )
+
+    @property
+    def _lone_head(self) -> bool:
+        """Whether only machines that run no trials are there: others may be about to join."""
+        return bool(self.nodes) and not self.growth.types and not any(n.cpus for n in self.nodes)
 
     @property
     def _sizes(self) -> str:

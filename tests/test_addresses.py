@@ -9,6 +9,8 @@ from pyarrow import fs
 from clar_tune.errors import StoreError
 from clar_tune.store import Store, addresses
 from clar_tune.store.addresses import resolve
+from clar_tune.store.files import Files
+from clar_tune.store.wal import wal_path
 
 SECRET = "wJalrXUtnFEMI"
 
@@ -142,3 +144,11 @@ def test_an_endpoint_that_is_dead_or_silent_is_known_soon(monkeypatch):
             assert time.monotonic() - began < 30
             assert "s3://bucket/x/runs cannot be read" in str(caught.value)
             assert "\n" not in str(caught.value)
+
+
+def test_two_servers_share_no_write_ahead_file(made):
+    places = {
+        wal_path(Files(*resolve(f"s3://bucket/folder{server}")), "it")
+        for server in ("", "?endpoint_override=http://a:9000", "?endpoint_override=http://b:9000")
+    }
+    assert len(places) == 3

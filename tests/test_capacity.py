@@ -77,6 +77,22 @@ def test_what_no_machine_could_ever_hold_is_refused_with_all_sizes():
         Capacity([], Resources())
 
 
+def test_a_head_without_workers_waits_for_them():
+    head = Node(0, 0, 8 * GIB, head=True)
+    capacity = Capacity([head], Resources(), {A: GIB})
+    assert (most(capacity), capacity.workers()) == (1, 0)
+    capacity.update([head, Node(4, 0, 8 * GIB)], [A])
+    assert (most(capacity), capacity.workers([A])) == (4, 4)
+
+
+def test_nobody_waits_while_one_of_the_graphs_fits():
+    capacity = Capacity([Node(4, 0, 8 * GIB)], Resources(), {A: GIB, B: 4 * GIB})
+    capacity.update([Node(4, 0, 2 * GIB)], [A, B])
+    assert capacity.waits_since is None
+    capacity.update([Node(4, 0, 2 * GIB)], [B])
+    assert capacity.waits_since is not None
+
+
 def test_an_autoscaler_is_shown_as_many_jobs_as_it_could_serve():
     growth = Growth(((Node(4, 0, 8 * GIB), 3), (Node(16, 2, 64 * GIB), 2)), most=4)
     head = Node(0, 0, 8 * GIB, head=True)

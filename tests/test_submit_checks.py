@@ -59,6 +59,10 @@ RUN = ("run", "--space", "space.yaml")
         ((*RUN, "--store", "results"), 1, "'results' would lie in the job's temporary folder"),
         ((*RUN, "--store", "s3://me:hunter2@bucket/x"), 1, "holds credentials"),
         ((*RUN, "--store", "s3://bucket/x?secret_key=hunter2"), 1, "holds credentials"),
+        (
+            (*RUN, "--store", "s3://bucket/x?endpoint_override=http://me:hunter2@minio:9000"),
+            *(1, "holds credentials"),
+        ),
         (("resume", "it"), 1, "where to? Give --store"),
         ((*RUN, "--store", "/s"), 1, "nobody answers"),
         (("resume", "it", "--store", "s3://bucket/x"), 1, "ssh -L 8265:localhost:8265"),

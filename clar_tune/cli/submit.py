@@ -24,7 +24,6 @@ DASHBOARD = "http://127.0.0.1:8265"
 
 _PATIENCE = 3600.0  # seconds: a training under way is finished before a stopped run ends
 _NAME = re.compile(r"[a-z][a-z0-9-]*")
-_SECRETS = ("key", "secret", "token", "passw")
 
 
 class Order(NamedTuple):
@@ -182,19 +181,16 @@ def _begins(text: str, names: set[str]) -> bool:
 
 def _store(context: click.Context) -> str:
     """A store that outlives the job: relative folders would lie in its temporary directory."""
+    from clar_tune.store.addresses import refuse_credentials
+
     store: str = context.params["store"]
     if context.get_parameter_source("store") == ParameterSource.DEFAULT:
         raise StoreError(
             "where to? Give --store: a bucket such as s3://bucket/folder, or the absolute path "
             "of a folder on the head."
         )
-    address, _, query = store.partition("?")
     if "://" in store:
-        if "@" in address or any(word in query.lower() for word in _SECRETS):
-            raise StoreError(
-                f"store {store.partition('://')[0]}://…: its address holds credentials. They "
-                "come from the environment of the head, never from the address."
-            )
+        refuse_credentials(store)
     elif not Path(store).is_absolute():
         raise StoreError(
             f"store {store!r} would lie in the job's temporary folder and go with it. Give a "

@@ -17,7 +17,7 @@ LIMIT = 100 * 2**20
 
 STAYS = (
     ".?*",  # hidden: repositories, environments, caches, secrets
-    *("*.pem", "*.key"),
+    *("*.pem", "*.key", "id_*", "auth_token", "credentials*"),
     *("venv/", "__pycache__/", "/clar-store/", "/datasets/", "*.parquet"),
 )
 """What never travels, as patterns of a .gitignore; those of the user's own count too."""
@@ -106,7 +106,8 @@ def _too_large(folder: Path, name: Path) -> ClusterError:
 
 def _stores(folder: Path) -> list[str]:
     """Folders that look like a store, whatever their name."""
-    return [f"/{runs.parents[1].relative_to(folder)}/" for runs in folder.glob("*/runs/run=*")]
+    found = {runs.parents[1] for runs in folder.rglob("runs/run=*")} - {folder}
+    return [f"/{store.relative_to(folder)}/" for store in sorted(found)]
 
 
 def _graphs(folder: Path) -> list[str]:

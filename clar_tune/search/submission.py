@@ -102,7 +102,7 @@ class Jobs:
                 f"run {run} is at work at {self.address} (job {before[0].id}, "
                 f"{before[0].state}). Wait for its end, or `clar-tune stop {run}`."
             )
-        if before and words[0] == "run":
+        if words[0] == "run" and any(job.state != "failed" for job in before):
             raise ClusterError(
                 f"{self.address} has had a run {run}. Choose another --name, or "
                 f"`clar-tune submit resume {run}`."

@@ -36,6 +36,8 @@ class Address(NamedTuple):
     filesystem: Any
     path: str
     shown: str
+    server: str = ""
+    """Whose bucket it is, if not Amazon's."""
 
 
 def resolve(address: str) -> Address:
@@ -44,7 +46,7 @@ def resolve(address: str) -> Address:
         return _directory(address, address)
     try:
         parts = urlsplit(address)
-        _refuse_secrets(parts)
+        refuse_credentials(address)
         if parts.scheme == "s3":
             return _bucket(parts)
         filesystem, path = fs.FileSystem.from_uri(address)
@@ -93,7 +95,7 @@ def _bucket(parts: SplitResult) -> Address:
         background_writes=False,  # a refusal is to be known when the write returns
         allow_delayed_open=True,  # small objects are put in one request
     )
-    return Address(filesystem, f"{bucket}/{path}".rstrip("/"), _plain(parts))
+    return Address(filesystem, f"{bucket}/{path}".rstrip("/"), _plain(parts), endpoint or "")
 
 
 def _endpoint(given: Mapping[str, str]) -> tuple[str, str | None]:
@@ -103,7 +105,7 @@ def _endpoint(given: Mapping[str, str]) -> tuple[str, str | None]:
         os.environ.get("AWS_ENDPOINT_URL_S3", os.environ.get("AWS_ENDPOINT_URL", "")),
     )
     scheme, mark, host = named.rstrip("/").rpartition("://")
-    if "@" in host:
+    if "@" in host:  # of the environment; an address was asked before
         raise StoreError(f"the endpoint of the store holds credentials. {_CREDENTIALS}")
     return given.get("scheme", scheme if mark else "https"), host or None
 
@@ -116,10 +118,12 @@ def _region(given: Mapping[str, str], bucket: str, endpoint: str | None) -> str:
     return found or "us-east-1"  # other servers than Amazon's hardly care
 
 
-def _refuse_secrets(parts: SplitResult) -> None:
-    """Refuse credentials, and repeat nothing of what may be one."""
-    names = {name.lower() for name in parse_qs(parts.query, keep_blank_values=True)}
-    telling = any(word in name for name in names for word in _TELLING)
+def refuse_credentials(address: str) -> None:
+    """Refuse an address that holds credentials, and repeat nothing of what may be one."""
+    parts = urlsplit(address)
+    options = parse_qs(parts.query, keep_blank_values=True)
+    telling = any(word in name.lower() for name in options for word in _TELLING)
+    telling = telling or any("@" in value for value in options.get("endpoint_override", ()))
     # A secret may hold a slash: what looks like a path can still be a part of it.
     given = _PASSWORD.match(parts.netloc + parts.path)
     if telling or given or (parts.scheme == "s3" and {"@", ":"} & set(parts.netloc)):

@@ -42,6 +42,8 @@ class Files:
     filesystem: Any
     root: str
     url: str
+    server: str = ""
+    """What tells equal paths of two servers apart."""
 
     @property
     def local(self) -> bool:

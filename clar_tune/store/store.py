@@ -40,9 +40,11 @@ class StoredRun:
 class Store:
     """All runs in one place; opening it creates nothing."""
 
-    def __init__(self, filesystem: Any, path: str, url: str | None = None) -> None:
+    def __init__(
+        self, filesystem: Any, path: str, url: str | None = None, server: str = ""
+    ) -> None:
         self.url = url or path
-        self._files = Files(filesystem, path.rstrip("/") or path, self.url)
+        self._files = Files(filesystem, path.rstrip("/") or path, self.url, server)
         self._damaged: dict[str, None] = {}
 
     @staticmethod

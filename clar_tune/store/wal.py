@@ -26,12 +26,8 @@ def wal_path(files: Files, run: str) -> Path:
     if files.local:
         return Path(files.full(f"runs/run={run}/_wal.jsonl"))
     cache = Path(platformdirs.user_cache_dir("clar-tune", appauthor=False))
-    return (
-        cache
-        / "wal"
-        / hashlib.sha256(f"{files.filesystem.type_name}:{files.root}".encode()).hexdigest()[:16]
-        / f"{run}.jsonl"
-    )
+    place = f"{files.filesystem.type_name}:{files.server}{files.root}"
+    return cache / "wal" / hashlib.sha256(place.encode()).hexdigest()[:16] / f"{run}.jsonl"
 
 
 def read_wal(path: Path, only: str = "") -> tuple[str, Pending]:
