@@ -88,7 +88,7 @@ def test_an_address_of_another_kind_is_refused(address):
 @pytest.fixture
 def open_cluster(monkeypatch):
     """A cluster that answers everybody, as a stand-in."""
-    known = SimpleNamespace(versions={}, nodes=["ab"], token=True)
+    known = SimpleNamespace(versions={}, nodes=["ab"], token=True, own={"authorization": "x"})
     client = SimpleNamespace(
         get_all_node_info=lambda timeout, state_filter: {
             name: SimpleNamespace(node_id=bytes.fromhex(name)) for name in known.nodes
@@ -98,6 +98,7 @@ def open_cluster(monkeypatch):
     monkeypatch.setattr(admission, "asked", lambda address, metadata: True)
     monkeypatch.setattr(admission, "GcsClient", lambda address: client)
     monkeypatch.setattr(admission, "is_token_auth_enabled", lambda: known.token)
+    monkeypatch.setattr(admission, "_own_token", lambda: known.own)
     monkeypatch.setattr(admission.services, "find_node_ids", lambda: {"ab"})
     monkeypatch.setattr(
         "ray._common.usage.usage_lib.get_cluster_metadata", lambda client: known.versions
@@ -112,6 +113,9 @@ def test_an_open_cluster_beyond_loopback_is_joined_only_by_those_who_mean_it(ope
     assert admission.admitted("192.0.2.7:6379") == "192.0.2.7:6379"
     open_cluster.token = True
     assert admission.admitted("127.0.0.2:6379") == "127.0.0.2:6379"
+    open_cluster.own = {}
+    with pytest.raises(ClusterError, match="RAY_AUTH_MODE=disabled"):
+        admission.admitted("127.0.0.2:6379")
 
 
 def test_another_version_is_named(open_cluster):

@@ -40,7 +40,8 @@ def admitted(address: str) -> str:
         )
     if not without:
         _check_token(where, found)
-    elif is_token_auth_enabled() and not _is_loopback(found):
+    elif is_token_auth_enabled() and not (_is_loopback(found) and _own_token()):
+        # Ray itself would end this process if it found no token to send.
         raise ClusterError(
             f"{where}: the cluster lets in everybody who reaches it, as its machines were started "
             "without a token. Start them with RAY_AUTH_MODE=token, or set RAY_AUTH_MODE=disabled "
@@ -98,12 +99,7 @@ def _check_token(where: str, address: str) -> None:
             f"{where}: the cluster asks for a token, and RAY_AUTH_MODE=disabled sends none. "
             f"Unset it. {SAME_TOKEN}."
         )
-    loader = AuthenticationTokenLoader.instance()
-    try:
-        known = loader.has_token(ignore_auth_mode=True)
-        header = loader.get_token_for_http_header() if known else {}
-    except Exception:  # a file that is named but not there; its text might hold a token
-        header = {}
+    header = _own_token()
     if not header:
         raise ClusterError(
             f"{where}: the cluster asks for a token, and there is none here. {SAME_TOKEN}."
@@ -113,6 +109,16 @@ def _check_token(where: str, address: str) -> None:
         raise ClusterError(
             f"{where}: the cluster refuses the token of this machine. {SAME_TOKEN}."
         )
+
+
+def _own_token() -> dict[str, str]:
+    """The token of this machine as a header, or nothing."""
+    loader = AuthenticationTokenLoader.instance()
+    try:
+        known = loader.has_token(ignore_auth_mode=True)
+        return dict(loader.get_token_for_http_header()) if known else {}
+    except Exception:  # a file that is named but not there; its text might hold a token
+        return {}
 
 
 def _client(where: str, address: str) -> GcsClient:
