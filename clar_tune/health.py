@@ -14,8 +14,6 @@ from clar_tune.version import __version__
 SHARED = ("clar-tune", "python", "ray", "torch", "torch-geometric")
 """What all machines of a cluster must have in the same version."""
 
-GIB = 2**30
-
 
 class Check(NamedTuple):
     """One thing that was looked at."""

@@ -83,6 +83,9 @@ class Place:
             file.with_suffix(".new").write_text(f"{edges} {seconds}")
             file.with_suffix(".new").rename(file)
 
+    def _command(self, *words: str) -> list[str]:
+        return [CLAR_TUNE, *words]
+
     @contextmanager
     def started(self, *words: str) -> Iterator["Going"]:
         """A command at work; it is ended with the block if it has not ended by itself."""
@@ -90,7 +93,7 @@ class Place:
         out, err = (self.folder / f"{name}-{number}.txt" for name in ("stdout", "stderr"))
         with out.open("w") as stdout, err.open("w") as stderr:
             process = subprocess.Popen(
-                [CLAR_TUNE, *words],
+                self._command(*words),
                 cwd=self.folder,
                 env=self._environment(),
                 stdout=stdout,

@@ -17,7 +17,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import psutil
-from commands import CLAR_TUNE, PATIENCE, Done, Going, Place
+from commands import CLAR_TUNE, PATIENCE, Done, Place
 
 RAY = Path(sys.executable).with_name("ray")
 HEAD = "10.77.0.1:6379"
@@ -196,25 +196,13 @@ class Desk(Place):
         super().__init__(folder, space)
         self.host = host
 
-    @contextmanager
-    def started(self, *words: str) -> Iterator[Going]:
-        number = next(self._numbers)
-        out, err = (self.folder / f"{name}-{number}.txt" for name in ("stdout", "stderr"))
+    def _command(self, *words: str) -> list[str]:
         # nsenter passes no signal on, but what it started goes with it.
         inside = ("setpriv", "--pdeathsig", "KILL", "env", f"--chdir={self.folder}", CLAR_TUNE)
-        with out.open("w") as stdout, err.open("w") as stderr:
-            process = subprocess.Popen(
-                self.host.command(*inside, *words),
-                env={**self._environment(), **self.host.environment()},
-                stdout=stdout,
-                stderr=stderr,
-                start_new_session=True,
-            )
-        try:
-            yield Going(process, out, err)
-        finally:
-            process.kill()
-            process.wait()
+        return self.host.command(*inside, *words)
+
+    def _environment(self) -> dict[str, str]:
+        return {**super()._environment(), **self.host.environment()}
 
 
 def _started(host: Host, *words: str) -> None:

@@ -7,7 +7,7 @@ import clar_tune
 
 PACKAGE = Path(clar_tune.__file__).parent
 ORDER = [
-    *("version", "errors", "checks", "seeds"),
+    *("version", "errors", "checks", "seeds", "names"),
     *("graph", "splits", "pickles", "readers", "generated"),
     *("catalogue", "pyg_datasets", "download", "datasets"),
     *("spectrum", "energies", "responses"),
@@ -28,7 +28,7 @@ ORDER = [
         "repro",
     ),
     *("statistics", "overview", "comparison", "formats", "optuna_studies"),
-    *("figures", "report", "query", "names", "streams", "cli"),
+    *("figures", "report", "query", "streams", "cli"),
 ]
 HOMES = {
     "torch_geometric": {"pyg_datasets", "download"},

@@ -53,7 +53,11 @@ RUN = ("run", "--space", "space.yaml")
         (("run", "--space", "quickstrat", "--store", "/s"), 1, "Did you mean 'quickstart'?"),
         ((*RUN, "--store", "/s", "--methods", "gnc"), 1, "gnc"),
         ((*RUN, "--store", "/s", "--gpus-per-trial", "1.5"), 1, "1.5"),
-        ((*RUN, "--store", "/s", "--name", "No Name"), 1, "'No Name': begin with a letter"),
+        (
+            (*RUN, "--store", "/s", "--name", "No Name"),
+            1,
+            "'No Name' cannot name a run. Begin with a letter",
+        ),
         ((*RUN, "--store", "/s", "--data", "graphs"), 1, "graphs do not travel"),
         (RUN, 1, "where to? Give --store"),
         ((*RUN, "--store", "results"), 1, "'results' would lie in the job's temporary folder"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,6 +14,7 @@ from clar_tune.cli.launch import launch_from
 from clar_tune.cli.resume import extend, resume
 from clar_tune.cli.run import options_from, run
 from clar_tune.errors import ClusterError, ParameterError, StoreError
+from clar_tune.names import LATEST
 
 if TYPE_CHECKING:
     from clar_tune.search.submission import Jobs
@@ -23,7 +23,6 @@ COMMANDS: dict[str, click.Command] = {"run": run, "resume": resume, "extend": ex
 DASHBOARD = "http://127.0.0.1:8265"
 
 _PATIENCE = 3600.0  # seconds: a training under way is finished before a stopped run ends
-_NAME = re.compile(r"[a-z][a-z0-9-]*")
 
 
 class Order(NamedTuple):
@@ -142,7 +141,7 @@ def _checked(verb: str, words: list[str], folder: Path) -> Order:
 
 
 def _checked_run(given: dict[str, Any], words: list[str], folder: Path) -> Order:
-    from clar_tune.names import fresh_name
+    from clar_tune.names import check_name, fresh_name
     from clar_tune.plan import make_plan
     from clar_tune.space import load_space, shipped_spaces
 
@@ -152,11 +151,7 @@ def _checked_run(given: dict[str, Any], words: list[str], folder: Path) -> Order
     space = load_space(given["space_name"])
     make_plan(space, options_from(given, resources, given["no_pruning"]))
     name = given["name"] or fresh_name(space.name)
-    if not _NAME.fullmatch(name) or name == "latest":
-        raise ParameterError(
-            f"--name {name!r}: begin with a letter from a to z, go on with these, digits and `-`; "
-            "'latest' is taken."
-        )
+    check_name(name)
     needed = []
     if given["space_name"] not in shipped_spaces():
         needed.append(_inside(Path(given["space_name"]), folder))
@@ -168,7 +163,7 @@ def _checked_run(given: dict[str, Any], words: list[str], folder: Path) -> Order
 def _in_full(order: Order, jobs: Jobs) -> Order:
     """With the whole name of its run, as far as the cluster knows it."""
     runs = {job.run for job in jobs.all()}
-    if order.run in runs or (order.run != "latest" and not _begins(order.run, runs)):
+    if order.run in runs or (order.run != LATEST and not _begins(order.run, runs)):
         return order
     found = jobs.find(order.run).run
     words = [found if word == order.run else word for word in order.words]

@@ -15,6 +15,7 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from clar_tune.capacity import Growth
 from clar_tune.resources import Node
+from clar_tune.search.cluster import is_head
 
 OPTION = "--autoscaling-config="
 ANSWER = 60.0
@@ -24,7 +25,7 @@ ANSWER = 60.0
 def growth() -> Growth:
     """Machines that the autoscaler of this cluster may start; none without an autoscaler."""
     nodes: list[dict[str, Any]] = ray.nodes()  # type: ignore[no-untyped-call]
-    head = [n for n in nodes if n["Alive"] and "node:__internal_head__" in n["Resources"]]
+    head = [node for node in nodes if node["Alive"] and is_head(node)]
     if not head:
         return Growth()
     context = ray.get_runtime_context()

@@ -71,6 +71,11 @@ def _deaf_children() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
+def is_head(node: dict[str, Any]) -> bool:
+    """Whether Ray's description of a machine is that of the head."""
+    return "node:__internal_head__" in node["Resources"]
+
+
 def _node(node: dict[str, Any]) -> Node:
     has = node["Resources"]
     return Node(
@@ -78,7 +83,7 @@ def _node(node: dict[str, Any]) -> Node:
         gpus=has.get("GPU", 0.0),
         memory=has.get("memory", 0.0),
         name=node["NodeManagerHostname"],
-        head="node:__internal_head__" in has,
+        head=is_head(node),
     )
 
 

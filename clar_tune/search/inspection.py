@@ -9,9 +9,10 @@ import ray
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from clar_tune.errors import ClusterError
-from clar_tune.health import GIB, Check, Machine, differences, examine
+from clar_tune.health import Check, Machine, differences, examine
+from clar_tune.resources import GIB
 from clar_tune.search.admission import asked
-from clar_tune.search.cluster import connected
+from clar_tune.search.cluster import connected, is_head
 
 ANSWER = 120.0
 """Seconds that all machines together have: a task starts a process, which loads torch."""
@@ -59,7 +60,7 @@ def _machines(nodes: list[dict[str, Any]], patience: float) -> Iterator[Check]:
         pinned = NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
         tasks[node["NodeID"]] = task.options(scheduling_strategy=pinned).remote()
     ready, _ = ray.wait(list(tasks.values()), num_returns=len(tasks), timeout=patience)
-    for node in sorted(nodes, key=lambda node: (not _is_head(node), node["NodeManagerAddress"])):
+    for node in sorted(nodes, key=lambda node: (not is_head(node), node["NodeManagerAddress"])):
         answer = tasks[node["NodeID"]]
         name = f"node {node['NodeManagerHostname']} ({node['NodeManagerAddress']})"
         if answer in ready:
@@ -99,7 +100,7 @@ def _summary(node: dict[str, Any], theirs: Machine) -> str:
         f"versions as here, {cpus:g} of {theirs.cpus} CPUs, {gpus:g} of {theirs.gpus} GPUs, "
         f"{has.get('memory', 0.0) / GIB:.1f} of {theirs.memory / GIB:.1f} GiB for trials"
     )
-    role = "the head" if _is_head(node) else ""
+    role = "the head" if is_head(node) else ""
     return ", ".join(filter(None, (role, text, "" if cpus else "runs no trials")))
 
 
@@ -112,10 +113,6 @@ def _lost(nodes: list[dict[str, Any]]) -> list[Check]:
 
 def _head_address() -> str:
     return str(ray.get_runtime_context().gcs_address)
-
-
-def _is_head(node: dict[str, Any]) -> bool:
-    return "node:__internal_head__" in node["Resources"]
 
 
 def _near(address: str) -> bool:

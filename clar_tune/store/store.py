@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from clar_tune.errors import StoreError, UnknownName
+from clar_tune.names import LATEST, check_name, is_name
 from clar_tune.rows import FinalRow, RepeatRow, RunRow, TrialRow
 from clar_tune.store.addresses import resolve
 from clar_tune.store.files import Files
@@ -23,8 +24,6 @@ from clar_tune.store.snapshot import Snapshot, snapshot
 from clar_tune.store.wal import read_wal, wal_path
 from clar_tune.store.writer import RunWriter
 
-LATEST = "latest"
-_NAME = re.compile(r"[a-z][a-z0-9-]*")
 _MANIFEST = re.compile(r"runs/run=(?P<run>[a-z][a-z0-9-]*)/.+")
 _READERS = 8
 
@@ -69,7 +68,7 @@ class Store:
 
     def find(self, text: str) -> StoredRun:
         """The run with this name, with a name that begins so, or the ``latest``."""
-        if _NAME.fullmatch(text) and text != LATEST:
+        if is_name(text):
             row = read_manifest(self._files, text)
             if row is not None:
                 return StoredRun(text, row)
@@ -102,11 +101,7 @@ class Store:
 
     def check_new(self, name: str) -> None:
         """Refuse a name that no new run can have."""
-        if not _NAME.fullmatch(name) or name == LATEST:
-            raise StoreError(
-                f"{name!r} cannot name a run. Begin with a letter from a to z, go on with "
-                f"these, digits and `-`; {LATEST!r} is taken."
-            )
+        check_name(name)
         self._refuse_existing(name)
 
     def check_free(self, name: str) -> None:
