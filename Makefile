@@ -5,8 +5,8 @@ SPACE  ?= quickstart
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-# Tests that need the machine for themselves: hosts, networks that fail, installations.
-CLUSTER := tests/test_hosts.py tests/test_cluster_yaml.py
+# Tests of whole clusters: hosts, networks that fail, installations, ten thousand trials.
+CLUSTER := tests/test_hosts.py tests/test_cluster_yaml.py tests/test_scale.py
 
 .PHONY: run test test-cluster check bench clean
 
@@ -18,7 +18,7 @@ test: $(READY)
 	$(BIN)/pytest -n 2 --dist loadfile $(CLUSTER:%=--ignore=%) $(PYTEST_ARGS)
 
 test-cluster: $(READY)
-	$(BIN)/pytest $(CLUSTER) $(PYTEST_ARGS)
+	$(BIN)/pytest -n 2 --dist loadfile $(CLUSTER) $(PYTEST_ARGS)
 
 check: $(READY)
 	$(BIN)/ruff format --check .

@@ -12,6 +12,7 @@ import json
 import random
 import resource
 import tempfile
+import time
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -41,6 +42,10 @@ class Figures:
     """Milliseconds per trial in the first part of the trials."""
     last: float
     """The same in the last part."""
+    first_cpu: float
+    """Milliseconds of the driver's processor time per trial in the first part of the trials."""
+    last_cpu: float
+    """The same in the last part: unlike the time that passes, it knows no other programs."""
     driver_mb: float
     """Peak memory of the driver's process."""
     store_mb: float
@@ -50,6 +55,11 @@ class Figures:
     def ratio(self) -> float:
         """How much longer a trial takes in the end."""
         return self.last / self.first
+
+    @property
+    def cpu_ratio(self) -> float:
+        """How much more a trial occupies the driver in the end."""
+        return self.last_cpu / self.first_cpu
 
 
 @click.command()
@@ -63,12 +73,15 @@ def main(studies: int, trials: int, repeats: int, folder: Path | None, as_json: 
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         figures = measure(Path(scratch) / "store", studies, trials, repeats)
     if as_json:
-        print(json.dumps({**asdict(figures), "ratio": figures.ratio}))
+        ratios = {"ratio": figures.ratio, "cpu_ratio": figures.cpu_ratio}
+        print(json.dumps({**asdict(figures), **ratios}))
         return
     print(f"studies, trials, trainings  {figures.studies}, {figures.trials}, {figures.trainings}")
     print(f"from first trial to last    {figures.seconds:.0f} s")
     print(f"per trial, first tenth      {figures.first:.1f} ms")
     print(f"per trial, last tenth       {figures.last:.1f} ms, {figures.ratio:.2f} x")
+    print(f"driver's processor, first   {figures.first_cpu:.1f} ms")
+    print(f"driver's processor, last    {figures.last_cpu:.1f} ms, {figures.cpu_ratio:.2f} x")
     print(f"driver, peak memory         {figures.driver_mb:.0f} MB")
     print(f"store                       {figures.store_mb:.1f} MB in {figures.files} files")
 
@@ -84,7 +97,8 @@ def measure(folder: Path, studies: int, trials: int, repeats: int) -> Figures:
     store, row = Store.open(folder), manifest(plan, graphs)
     prepare("local")
     install_stub()
-    conductor = drive(store, lambda: store.create("scale", row), plan, graphs, Launch(), Unseen())
+    meter = Meter()
+    conductor = drive(store, lambda: store.create("scale", row), plan, graphs, Launch(), meter)
     assert conductor.state == "finished", conductor.state
     begun = beginnings(store)
     files = [path for path in folder.rglob("*") if path.is_file()]
@@ -96,6 +110,8 @@ def measure(folder: Path, studies: int, trials: int, repeats: int) -> Figures:
         seconds=begun[-1] - begun[0],
         first=1000 * (begun[part] - begun[WARM_UP]) / (part - WARM_UP),
         last=1000 * (begun[-1] - begun[-1 - part]) / part,
+        first_cpu=meter.per_trial(WARM_UP, part),
+        last_cpu=meter.per_trial(len(begun) - part, len(begun)),
         driver_mb=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
         store_mb=sum(path.stat().st_size for path in files) / 1e6,
         files=len(files),
@@ -127,14 +143,28 @@ def beginnings(store: Any) -> list[float]:
     return sorted(started.timestamp() for repeat, started in rows if repeat == 0)
 
 
-class Unseen:
-    """A view that shows nothing."""
+class Meter:
+    """A view that shows nothing, and reads how much processor time the driver has taken."""
+
+    def __init__(self) -> None:
+        self._readings: list[tuple[int, float]] = []
 
     def __call__(self, conductor: Any) -> None:
-        """Nothing."""
+        """Read how far a run is, and what it took."""
+        begun = sum(len(course.trials) for course in conductor.courses)
+        self._readings.append((begun, time.process_time()))
 
     def close(self, conductor: Any) -> None:
-        """Nothing."""
+        """The last reading."""
+        self(conductor)
+
+    def per_trial(self, first: int, last: int) -> float:
+        """Milliseconds per trial between two numbers of trials."""
+        (begun, before), (ended, after) = (
+            next(reading for reading in self._readings if reading[0] >= wanted)
+            for wanted in (first, last)
+        )
+        return 1000 * (after - before) / (ended - begun)
 
 
 def install_stub() -> None:

@@ -49,11 +49,16 @@ class Capacity:
     """When the last machine that could hold a trial was gone."""
 
     def __post_init__(self) -> None:
-        if not all(node.memory < math.inf for node, _ in self.growth.types):
+        if self.unmeasured:
             # An autoscaler starts no machine of unknown memory for trials that ask for some.
             self.needs = {}
         for graph in self.needs or [""]:
             self._check(graph)
+
+    @property
+    def unmeasured(self) -> list[str]:
+        """Machines that an autoscaler may start and whose memory it does not know."""
+        return [node.name for node, _ in self.growth.types if node.memory == math.inf]
 
     def asked(self, graph: str) -> Resources:
         """What a job on a graph asks for."""

@@ -16,6 +16,11 @@ from clar_tune.pace import Pace
 from clar_tune.plan import Plan
 from clar_tune.rows import STUDY, FinalRow, RepeatRow, TrialRow
 
+WITHOUT_GPU = (
+    "trials asked for a GPU, and torch sees none where they run: they train on processors "
+    "(`clar-tune doctor --address` tells which machine it is)"
+)
+
 MAX_RETRIES = 3
 """How often a job is handed out again after its worker was lost."""
 
@@ -128,6 +133,8 @@ class Conductor:
         self._waiting.discard(ticket)
         job, _ = self.live[ticket]
         course = self.courses[job.study]
+        if isinstance(outcome, Trained) and outcome.device == "cpu" and self.pace.gpus:
+            self.pace.remark(WITHOUT_GPU)
         if isinstance(outcome, Failure):
             self._fail(course, job, outcome)
         elif job.purpose == "final":

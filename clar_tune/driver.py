@@ -71,7 +71,8 @@ def drive(
     on its state is stored whatever happens.
     """
     began = time.monotonic()
-    pace = Pace(deadline=None if launch.time_budget is None else began + launch.time_budget)
+    deadline = None if launch.time_budget is None else began + launch.time_budget
+    pace = Pace(deadline=deadline, gpus=launch.resources.gpus)
     modules = _own_modules(plan) if launch.address != "local" else []
     memory = needs(plan, graphs.values(), launch.resources.gpus)
     with _interruptible(pace), _scratch() as scratch, _cluster(launch.address, *modules) as nodes:
@@ -80,6 +81,11 @@ def drive(
         capacity = Capacity(
             nodes, launch.resources, memory, launch.max_concurrent, _growth(launch.address)
         )
+        if capacity.unmeasured:
+            pace.remark(
+                "trials ask for no memory, as the autoscaler does not know how much its machines "
+                f"have: {', '.join(capacity.unmeasured)}"
+            )
         pace.workers = max(1, capacity.workers())
         writer, state = open_run(), "interrupted"
         before = writer.row.seconds

@@ -1,5 +1,6 @@
 """What a machine has to train with, and in what it differs from another."""
 
+import hashlib
 import os
 import platform
 import socket
@@ -7,12 +8,16 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import NamedTuple
 
 from clar_tune.version import __version__
 
 SHARED = ("clar-tune", "python", "ray", "torch", "torch-geometric")
 """What all machines of a cluster must have in the same version."""
+
+CODE = "code of clar-tune"
+"""What differs if somebody has edited a file of the same version."""
 
 
 class Check(NamedTuple):
@@ -42,7 +47,7 @@ def examine() -> Machine:
     """This machine; on others of a cluster it runs as a task."""
     return Machine(
         host=socket.gethostname(),
-        versions={package: installed(package) for package in SHARED},
+        versions={**{package: installed(package) for package in SHARED}, CODE: _code()},
         cpus=os.cpu_count() or 1,
         memory=os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
         gpus=_gpus(),
@@ -81,6 +86,15 @@ def unwritable_cache() -> str:
             return ""
     except OSError as error:
         return f"{folder} cannot be written to ({error.strerror or error})"
+
+
+def _code() -> str:
+    """Names the content of the package's modules."""
+    folder, digest = Path(__file__).parent, hashlib.sha256()
+    for file in sorted(folder.rglob("*.py")):
+        digest.update(f"{file.relative_to(folder).as_posix()}\0".encode())
+        digest.update(file.read_bytes())
+    return digest.hexdigest()[:8]
 
 
 def _gpus() -> int:

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(slots=True)
@@ -15,7 +15,16 @@ class Pace:
     """Interrupted: nothing new starts, repeats under way are the last."""
     waiting: bool = False
     """No machine is there that could hold a trial."""
+    gpus: float = 0.0
+    """Share of a GPU that every trial asks for."""
+    remarks: list[str] = field(default_factory=list)
+    """What the user should read once while the run goes on."""
     now: Callable[[], float] = time.monotonic
+
+    def remark(self, text: str) -> None:
+        """Tell the user something, once."""
+        if text not in self.remarks:
+            self.remarks.append(text)
 
     @property
     def left(self) -> float:

@@ -83,6 +83,19 @@ class RayCluster:
                 continue
         process.wait()
 
+    def announce_loss_of(self, node: str, seconds: int) -> None:
+        """What a cloud does when it is about to take a spot machine away."""
+        command = [RAY, "drain-node", f"--address={self.address}", f"--node-id={node}"]
+        command += ["--reason=DRAIN_NODE_REASON_PREEMPTION", "--reason-message=taken away"]
+        done = subprocess.run(
+            [*command, f"--deadline-remaining-seconds={seconds}"],
+            env={**os.environ, **LOOPBACK, **self.environment},
+            check=False,
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stderr
+
     def close(self) -> None:
         """End all nodes, the head last."""
         for name in reversed(list(self._nodes)):

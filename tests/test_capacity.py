@@ -108,9 +108,10 @@ def test_an_autoscaler_is_shown_as_many_jobs_as_it_could_serve():
 
 
 def test_no_memory_is_asked_for_where_the_autoscaler_does_not_know_it():
-    growth = Growth(((Node(4, 0), 3),), most=3)
+    growth = Growth(((Node(4, 0, name="small"), 3), (Node(4, 0, GIB), 3)), most=3)
     capacity = Capacity([], Resources(), {A: GIB}, growth=growth)
     assert capacity.asked(A).request == {"CPU": 1.0}
+    assert capacity.unmeasured == ["small"]
 
 
 def test_a_run_without_machines_waits_for_some_time_and_says_why_it_ends():

@@ -7,8 +7,11 @@ from click.testing import CliRunner
 from simulation import SPACE, plan_from
 
 from clar_tune.cli import main
+from clar_tune.cli.dry_run import _workers
 from clar_tune.datasets import load
+from clar_tune.driver import Launch
 from clar_tune.estimate import CONDITIONS, estimates
+from clar_tune.resources import Resources
 from clar_tune.search.rungs import Rungs
 from clar_tune.training import train
 
@@ -73,6 +76,24 @@ def test_the_graph_of_a_condition_is_probed_without_its_spectrum(monkeypatch):
     _, seen = probed(monkeypatch, "{drop_edges: [0, 0.9]}")
     edges = sorted({tensors.adjacency.edge_index.shape[1] for _, tensors in seen})
     assert edges[0] == pytest.approx(0.1 * edges[1], rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("given", "workers"),
+    [
+        ({}, 4),
+        ({"max_concurrent": 3}, 3),
+        ({"max_concurrent": 32}, 4),
+        ({"max_concurrent": 32, "address": "auto"}, 32),
+        ({"resources": Resources(1, 0.25)}, 4),
+        ({"resources": Resources(2, 0.25)}, 2),
+        ({"resources": Resources(1, 1)}, 1),
+    ],
+)
+def test_time_is_divided_by_the_trials_at_once(given, workers, monkeypatch):
+    monkeypatch.setattr("os.cpu_count", lambda: 4)
+    monkeypatch.setattr("torch.cuda.device_count", lambda: 1)
+    assert _workers(Launch(**given)) == workers
 
 
 def test_a_dry_run_shows_the_plan_and_stores_nothing(tmp_path):

@@ -23,7 +23,7 @@ settings:
 """
 
 CHILD = """
-import resource, sys, warnings
+import sys, warnings
 warnings.simplefilter("ignore")
 import ray.tune
 from clar_tune.datasets import load
@@ -40,11 +40,14 @@ seeds = pair(graph.name, protocol, 0, 0, "repeat")
 sampling = {"sampling": "edge"} if method.regularizer == "clar" else {}
 spec = method.spec(graph, {"dropout": 0.5, **sampling}, protocol, seeds, max_epochs=3)
 train(spec, tensors, search_nodes(graph, protocol, spec.split_seed, 0.0))
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-files = [line.split()[1] for line in open("/proc/self/status") if line.startswith("RssFile")]
-print(peak - int(files[0]) * 1024)
+status = dict(line.split(":", 1) for line in open("/proc/self/status"))
+peak, files = (int(status[name].split()[0]) * 1024 for name in ("VmHWM", "RssFile"))
+print(peak - files)
 """
-"""Prints the most memory that it had to itself: pages of files are shared by all workers."""
+"""Prints the most memory that it had to itself: pages of files are shared by all workers.
+
+From VmHWM, which begins anew with a program: getrusage would name the parent's peak if larger.
+"""
 
 
 def plan(graph="csbm-homophily", method="gcn", shared="hidden: 32"):

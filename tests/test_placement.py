@@ -3,6 +3,9 @@
 The head runs no trials, and the user's package travels to those that do.
 """
 
+import os
+import signal
+
 import pytest
 from commands import assert_exact
 from paced_package import SPACE, set_pace, workers, write_package
@@ -56,6 +59,36 @@ def test_machines_that_join_are_used_and_those_lost_cost_retries_and_nothing_els
     copies = {worker["file"] for worker in workers(notes) if worker["node"] not in known}
     assert copies
     assert not [file for file in copies if str(tmp_path) in file]
+
+
+@pytest.mark.slow
+def test_others_do_not_wait_for_a_slow_machine_and_one_about_to_be_taken_away_costs_no_trial(
+    tmp_path,
+):
+    notes = tmp_path / "notes"
+    with ray_cluster(tmp_path / "cluster") as cluster:
+        place = Member(tmp_path / "place", SPACE, cluster)
+        write_package(place.folder, notes, 0.1)
+        cluster.start_head("--num-cpus=0")
+        cluster.start_worker("spot", num_cpus=1)
+        address = ("--address", cluster.address)
+        with place.started("run", "--space", "space.yaml", "--name", "it", *address) as going:
+            going.wait_for(lambda: place.repeats("it"), "a repeat")
+            (spot,) = workers(notes)
+            os.kill(spot["pid"], signal.SIGSTOP)  # as slow as can be
+            begun = len(place.repeats("it"))
+            cluster.start_worker("steady", num_cpus=1)
+            going.wait_for(lambda: len(place.repeats("it")) > begun + 3, "repeats elsewhere")
+            assert len(nodes(notes)) == 2
+            os.kill(spot["pid"], signal.SIGCONT)
+            cluster.announce_loss_of(spot["node"], seconds=5)
+            set_pace(notes, 0.0)
+            cluster.kill("spot")
+            done = going.end()
+    assert done.code == 0, done.err
+    assert_exact(place, "it", trials=8, repeats=3, finals=3)
+    assert {row["state"] for row in place.trials("it")} == {"complete"}
+    assert sum(row["retries"] for row in place.trials("it")) <= 1
 
 
 @pytest.mark.slow

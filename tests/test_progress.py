@@ -2,9 +2,10 @@
 
 import io
 
+import pytest
 from simulation import Memory, conductor_for, plan_from, pretend, work
 
-from clar_tune.cli.live import Board, Lines, Silent, view_on
+from clar_tune.cli.live import WAITING, Board, Lines, Silent, view_on
 from clar_tune.progress import progress_of
 
 
@@ -57,6 +58,32 @@ def test_a_drain_is_announced_once():
     view(conductor)
     view(conductor)
     assert stream.getvalue().count("interrupted") == 1
+
+
+def test_machines_that_are_missing_are_told_of_at_once():
+    conductor = conductor_for(plan_from(), Memory())
+    stream = io.StringIO()
+    view = Lines(stream)
+    view(conductor)
+    conductor.pace.waiting = True
+    view(conductor)
+    view(conductor)
+    conductor.pace.waiting = False
+    view(conductor)
+    first, second, third = stream.getvalue().splitlines()
+    assert [text.endswith(WAITING) for text in (first, second, third)] == [False, True, False]
+
+
+@pytest.mark.parametrize(("gpus", "told"), [(0.25, 1), (0.0, 0)])
+def test_trials_that_asked_for_a_gpu_and_got_none_are_told_of_once(gpus, told):
+    conductor = conductor_for(plan_from(), Memory())
+    conductor.pace.gpus = gpus
+    stream = io.StringIO()
+    view = Lines(stream)
+    work(conductor)
+    view(conductor)
+    view(conductor)
+    assert stream.getvalue().count("torch sees none") == told
 
 
 def test_on_a_terminal_there_is_a_table():

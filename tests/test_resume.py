@@ -6,6 +6,8 @@ import time
 import pytest
 from commands import ONE, PACED, Place, assert_exact, comparable, copy_of, finished
 
+from clar_tune.store import Store
+
 pytestmark = pytest.mark.slow
 
 TWO_GRAPHS = """\
@@ -103,6 +105,11 @@ def test_a_time_budget_pauses_with_ended_studies_confirmed(one, tmp_path):
 
 def test_a_time_budget_shorter_than_the_start_pauses(tmp_path):
     place = Place(tmp_path)
-    done = place.search("--name", "it", "--time-budget", "1s", "--quiet")
-    assert (done.code, done.err) == (0, "paused; go on with: clar-tune resume it\n")
+    at = ("--store", "a store")
+    done = place.search("--name", "it", "--time-budget", "1s", "--quiet", *at)
+    assert (done.code, done.err) == (
+        0,
+        "paused; go on with: clar-tune resume it --store 'a store'\n",
+    )
+    place.store = Store.open(tmp_path / "a store")
     assert place.store.find("it").row.state == "paused"

@@ -52,7 +52,7 @@ def test_nothing_that_a_run_leaves_or_shows_holds_a_secret(place):
         environment = psutil.Process(going.process.pid).environ()
         assert told("\n".join(environment.values())) == set(SECRETS), "the run has them all"
         going.wait_for(lambda: len(place.repeats("it")) >= 2, "two repeats")
-        assert going.workers()
+        going.wait_for(going.workers, "a worker")
         seen = commands(going.tree())
         assert "raylet" in seen and told(seen) == set()
         place.pace(None)

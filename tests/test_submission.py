@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import socket
 import sys
 import time
@@ -21,9 +22,11 @@ HEAD = f"""\
 import json, signal, sys
 from ray._private.node import Node
 from ray._private.parameter import RayParams
+from ray._private.utils import write_ray_address
 own = dict(node_ip_address="127.0.0.1", dashboard_host="127.0.0.1", include_dashboard=True)
 params = RayParams(num_cpus=2, **own, **json.loads(sys.argv[1]))
-Node(params, head=True, shutdown_at_exit=False, spawn_reaper=False)
+node = Node(params, head=True, shutdown_at_exit=False, spawn_reaper=False)
+write_ray_address(node.gcs_address, params.temp_dir)  # or jobs take any cluster they find
 print("{STARTED}", flush=True)
 signal.pause()
 """
@@ -149,8 +152,9 @@ def test_stop_finishes_what_is_under_way_and_resume_goes_on(tmp_path, head):
     code, state = place.states("paced")
     assert (code, state["state"]) == (130, "stopped")
     log = place.run("logs", "paced").out
+    again = shlex.join(["clar-tune", "submit", "resume", "paced", *place.at])
     assert "repeats under way are finished first" in log
-    assert log.splitlines()[-1] == "interrupted; go on with: clar-tune resume paced"
+    assert log.splitlines()[-1] == f"interrupted; go on with: {again}"
     stored, trials = place.trainings("paced"), place.trials("paced")
     assert {row["state"] for row in trials} <= {"running", "complete"}
     assert sum(row["repeats"] for row in trials) == len(stored)

@@ -29,8 +29,7 @@ def show_plan(plan: Plan, launch: Launch, *, as_json: bool) -> None:
 
     graphs = _graphs_here(plan, launch)
     found = estimates(plan, graphs, Rungs)
-    workers = max(1, launch.resources.slots(os.cpu_count() or 1, 0))
-    workers = min(workers, launch.max_concurrent or workers)
+    workers = _workers(launch)
     memory = needs(plan, graphs.values(), launch.resources.gpus)
     lines = [
         {
@@ -55,6 +54,16 @@ def show_plan(plan: Plan, launch: Launch, *, as_json: bool) -> None:
         click.echo(json.dumps(result, indent=2))
     else:
         _print(plan, result)
+
+
+def _workers(launch: Launch) -> int:
+    """Trials at once: those that this machine holds, or that a cluster is said to hold."""
+    if launch.address != "local" and launch.max_concurrent:
+        return launch.max_concurrent
+    import torch
+
+    here = launch.resources.slots(os.cpu_count() or 1, torch.cuda.device_count())
+    return max(1, min(here, launch.max_concurrent or here))
 
 
 def _graphs_here(plan: Plan, launch: Launch) -> dict[str, Graph]:

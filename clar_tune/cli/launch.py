@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
+import shlex
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 import click
+from click.core import ParameterSource
 
 from clar_tune.cli.durations import Duration
 
@@ -160,9 +163,20 @@ def conclude(ended: Ended, *, as_json: bool) -> None:
     for lack in ended.lacks:
         click.echo(f"clar-tune: {lack}", err=True)
     if ended.state in ("paused", "interrupted"):
-        click.echo(f"{ended.state}; go on with: clar-tune resume {ended.name}", err=True)
+        click.echo(f"{ended.state}; go on with: {_continuation(ended)}", err=True)
     if EXIT_CODES[ended.state]:
         sys.exit(EXIT_CODES[ended.state])
+
+
+def _continuation(ended: Ended) -> str:
+    """The command that goes on with a run from where this one was typed."""
+    from clar_tune.search.modules import JOB
+
+    words = ["clar-tune", *(["submit"] if JOB in os.environ else []), "resume", ended.name]
+    given = click.get_current_context().get_parameter_source("store")
+    if given == ParameterSource.COMMANDLINE:
+        words += ["--store", ended.store.url]
+    return shlex.join(words)
 
 
 def _lack(course: Course) -> str:

@@ -44,16 +44,20 @@ class Lines(Silent):
 
     def __init__(self, stream: TextIO) -> None:
         self._stream, self._clock, self._next = stream, Clock(), 0.0
-        self._confirmed, self._told = -1, False
+        self._confirmed, self._waiting = -1, False
+        self._told: list[str] = []
 
     def __call__(self, conductor: Conductor) -> None:
-        """Write a line if it is time for one, or a study was confirmed."""
-        if conductor.pace.draining and not self._told:
-            self._told = True
-            self._stream.write(f"{DRAINING}\n")
+        """Write a line if it is time for one, a study was confirmed, or machines are missing."""
+        for text in remarks(conductor):
+            if text not in self._told:
+                self._told.append(text)
+                self._stream.write(f"{text}\n")
         confirmed = sum(course.confirmed for course in conductor.courses)
-        if time.monotonic() >= self._next or confirmed != self._confirmed:
-            self._confirmed, self._next = confirmed, time.monotonic() + LINES_EVERY
+        state = (confirmed, conductor.pace.waiting)
+        if time.monotonic() >= self._next or state != (self._confirmed, self._waiting):
+            self._confirmed, self._waiting = state
+            self._next = time.monotonic() + LINES_EVERY
             self._write(conductor)
 
     def close(self, conductor: Conductor) -> None:
@@ -99,9 +103,7 @@ class Board(Silent):
         self._next = time.monotonic() + REDRAW_EVERY
         progress = progress_of(conductor)
         rows = max(5, self._live.console.height - 6)
-        lines = [summary(progress, self._clock)]
-        if conductor.pace.draining:
-            lines.append(DRAINING)
+        lines = [summary(progress, self._clock), *remarks(conductor)]
         self._live.update(Group(_table(progress, rows), *map(Text, lines)), refresh=True)
 
 
@@ -128,6 +130,12 @@ def view_on(stream: TextIO, *, quiet: bool) -> Silent:
     if quiet:
         return Silent()
     return Board(stream) if stream.isatty() else Lines(stream)
+
+
+def remarks(conductor: Conductor) -> list[str]:
+    """What the user should know besides."""
+    pace = conductor.pace
+    return [*pace.remarks, DRAINING] if pace.draining else list(pace.remarks)
 
 
 def summary(progress: Progress, clock: Clock) -> str:

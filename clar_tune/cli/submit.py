@@ -101,12 +101,12 @@ def submit(address: str, working_dir: Path, command: str, arguments: tuple[str, 
 
 def connect(address: str) -> Jobs:
     """The jobs of a cluster; Ray is loaded only now."""
-    from clar_tune.search.environment import prepare
+    from clar_tune.search.environment import is_loopback, prepare
 
     prepare(address)
     from clar_tune.search.submission import Jobs
 
-    if address.startswith("http://") and not _loopback(address):
+    if address.startswith("http://") and not is_loopback(address):
         click.echo(
             f"clar-tune: {address} is not encrypted: whoever listens on the way sees the token. "
             "Better: ssh -L 8265:localhost:8265 HEAD",
@@ -220,10 +220,3 @@ def _with(words: list[str], option: str, value: str) -> list[str]:
         else:
             kept.append(word)
     return kept
-
-
-def _loopback(address: str) -> bool:
-    from urllib.parse import urlsplit
-
-    host = urlsplit(address).hostname or ""
-    return host in ("localhost", "::1") or host.startswith("127.")

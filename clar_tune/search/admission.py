@@ -6,7 +6,6 @@ do about it. No message holds a token.
 
 import platform
 import time
-from ipaddress import ip_address
 from typing import Any
 
 import grpc  # type: ignore[import-untyped]
@@ -18,6 +17,7 @@ from ray.core.generated import gcs_service_pb2, gcs_service_pb2_grpc
 from ray.core.generated.gcs_pb2 import GcsNodeInfo  # type: ignore[attr-defined]
 
 from clar_tune.errors import ClusterError
+from clar_tune.search.environment import is_loopback
 
 ANSWER = 10.0
 """Seconds within which a cluster answers."""
@@ -40,7 +40,7 @@ def admitted(address: str) -> str:
         )
     if not without:
         _check_token(where, found)
-    elif is_token_auth_enabled() and not (_is_loopback(found) and _own_token()):
+    elif is_token_auth_enabled() and not (is_loopback(found) and _own_token()):
         # Ray itself would end this process if it found no token to send.
         raise ClusterError(
             f"{where}: the cluster lets in everybody who reaches it, as its machines were started "
@@ -124,9 +124,12 @@ def _own_token() -> dict[str, str]:
 def _client(where: str, address: str) -> GcsClient:
     try:
         return GcsClient(address=address)
-    except Exception as error:
+    except ray.exceptions.AuthenticationError as error:
+        raise ClusterError(f"{where}: the cluster refuses this driver. {SAME_TOKEN}.") from error
+    except (RuntimeError, ray.exceptions.RayError) as error:
         raise ClusterError(
-            f"{where}: the cluster lets nobody in who comes without a token. {SAME_TOKEN}."
+            f"{where}: the cluster answers, but not this driver ({type(error).__name__}). Its "
+            "head may just start or be overloaded: try again."
         ) from error
 
 
@@ -161,11 +164,3 @@ def _check_membership(where: str, client: GcsClient) -> None:
                 "start --address HOST:PORT`, or hand the run over with `clar-tune submit`."
             )
         time.sleep(0.5)  # a node that just starts
-
-
-def _is_loopback(address: str) -> bool:
-    host, _, _ = address.rpartition(":")
-    try:
-        return ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False

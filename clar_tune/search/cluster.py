@@ -46,11 +46,11 @@ def _connect(address: str, modules: Sequence[Path]) -> None:
     try:
         with _deaf_children():
             ray.init(address=address, **quiet, **own)
-    except (ConnectionError, ValueError, RuntimeError, TimeoutError, ray.exceptions.RayError) as e:
+    except Exception as error:  # Ray raises plain ones too, such as for a slow start
         raise ClusterError(
-            f"--address {address}: no Ray cluster answers ({_first_line(e)}). "
+            f"--address {address}: no Ray cluster answers ({_first_line(error)}). "
             "Use local, auto on a machine of a cluster, or HOST:PORT."
-        ) from e
+        ) from error
     except SystemExit as error:  # Ray's own answer to SIGTERM, for as long as it starts
         raise KeyboardInterrupt from error
 

@@ -1,7 +1,8 @@
 """Settings that Ray reads from the environment when it is imported."""
 
 import os
-import re
+from ipaddress import ip_address
+from urllib.parse import urlsplit
 
 QUIET = {
     "RAY_USAGE_STATS_ENABLED": "0",
@@ -35,7 +36,7 @@ def prepare(address: str) -> None:
 
     What the user has set stays as it is.
     """
-    near = re.match(r"local$|localhost:|127\.|\[::1\]", address) is not None
+    near = address == "local" or is_loopback(address)
     for settings in (
         QUIET,
         LOOPBACK if near else {},
@@ -43,3 +44,12 @@ def prepare(address: str) -> None:
     ):
         for name, value in settings.items():
             os.environ.setdefault(name, value)
+
+
+def is_loopback(address: str) -> bool:
+    """Whether a host, a ``HOST:PORT`` or a URL is on this machine and reached from it alone."""
+    host = urlsplit(address if "://" in address else f"//{address}").hostname or ""
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False

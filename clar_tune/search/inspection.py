@@ -2,7 +2,6 @@
 
 import secrets
 from collections.abc import Iterator
-from ipaddress import ip_address
 from typing import Any
 
 import ray
@@ -13,9 +12,14 @@ from clar_tune.health import Check, Machine, differences, examine
 from clar_tune.resources import GIB
 from clar_tune.search.admission import asked
 from clar_tune.search.cluster import connected, is_head
+from clar_tune.search.environment import is_loopback
 
 ANSWER = 120.0
 """Seconds that all machines together have: a task starts a process, which loads torch."""
+
+
+PARCEL = 2**20
+"""Bytes that every machine is sent: more than Ray would send along with the task itself."""
 
 
 def inspect(address: str, patience: float = ANSWER) -> list[Check]:
@@ -39,7 +43,7 @@ def _token(nodes: list[dict[str, Any]]) -> Check:
     wrong = (("authorization", f"Bearer {secrets.token_hex(32)}"),)
     if not asked(_head_address(), wrong):
         return Check("cluster token", True, "accepted, and a wrong one is refused")
-    if all(_near(node["NodeManagerAddress"]) for node in nodes):
+    if all(is_loopback(node["NodeManagerAddress"]) for node in nodes):
         return Check(
             "cluster token", True, "none is asked for, and only this machine gets through"
         )
@@ -54,11 +58,12 @@ def _token(nodes: list[dict[str, Any]]) -> Check:
 def _machines(nodes: list[dict[str, Any]], patience: float) -> Iterator[Check]:
     ours = examine()
     # A worker that has loaded torch with all GPUs in sight must not serve a trial later.
-    task = ray.remote(num_cpus=0, max_calls=1, max_retries=0)(examine)
+    task = ray.remote(num_cpus=0, max_calls=1, max_retries=0)(_examined)
+    parcel = ray.put(bytes(PARCEL))  # travels as graphs do
     tasks = {}
     for node in nodes:
         pinned = NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
-        tasks[node["NodeID"]] = task.options(scheduling_strategy=pinned).remote()
+        tasks[node["NodeID"]] = task.options(scheduling_strategy=pinned).remote(parcel)
     ready, _ = ray.wait(list(tasks.values()), num_returns=len(tasks), timeout=patience)
     for node in sorted(nodes, key=lambda node: (not is_head(node), node["NodeManagerAddress"])):
         answer = tasks[node["NodeID"]]
@@ -68,6 +73,12 @@ def _machines(nodes: list[dict[str, Any]], patience: float) -> Iterator[Check]:
         else:
             ray.cancel(answer, force=True)
             yield Check(name, False, f"no answer within {patience:.0f} s")
+
+
+def _examined(parcel: bytes) -> Machine:
+    """A machine that large objects reach: Ray starts a task when its arguments have arrived."""
+    assert len(parcel) == PARCEL
+    return examine()
 
 
 def _answered(name: str, node: dict[str, Any], ours: Machine, answer: Any) -> Check:
@@ -113,7 +124,3 @@ def _lost(nodes: list[dict[str, Any]]) -> list[Check]:
 
 def _head_address() -> str:
     return str(ray.get_runtime_context().gcs_address)
-
-
-def _near(address: str) -> bool:
-    return ip_address(address).is_loopback
