@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -111,3 +112,15 @@ def test_a_disk_without_room_for_a_run_is_named_at_once(place, disk):
     disk.empty()
     again = place.search("--name", "it", "--quiet")
     assert again.code == 0, again.err
+
+
+def test_a_full_temporary_folder_is_named_and_nothing_is_stored(tmp_path, monkeypatch):
+    place = Place(tmp_path, PACED)
+    # Ray's sockets lie in it, and their names must not be long.
+    with tempfile.TemporaryDirectory(dir="/tmp") as short, small_disk(Path(short, "t")) as disk:
+        disk.fill()
+        monkeypatch.setenv("TMPDIR", str(disk.folder))
+        done = place.search("--name", "it")
+    assert done.code == 1
+    assert f"{disk.folder} has 0 MiB: choose another with TMPDIR" in done.err
+    assert not place.store.runs()

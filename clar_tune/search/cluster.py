@@ -1,6 +1,7 @@
 """A Ray cluster to run on: a private one on this machine, or one that is there already."""
 
 import logging
+import shutil
 import signal
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
@@ -8,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import ray
+from ray._common.utils import get_default_system_temp_dir
 
 from clar_tune.errors import ClusterError
 from clar_tune.resources import Node as Node
@@ -47,12 +49,25 @@ def _connect(address: str, modules: Sequence[Path]) -> None:
         with _deaf_children():
             ray.init(address=address, **quiet, **own)
     except Exception as error:  # Ray raises plain ones too, such as for a slow start
-        raise ClusterError(
-            f"--address {address}: no Ray cluster answers ({_first_line(error)}). "
-            "Use local, auto on a machine of a cluster, or HOST:PORT."
-        ) from error
+        raise ClusterError(_refusal(address, error)) from error
     except SystemExit as error:  # Ray's own answer to SIGTERM, for as long as it starts
         raise KeyboardInterrupt from error
+
+
+def _refusal(address: str, error: Exception) -> str:
+    """Why there is no cluster, in Ray's words and ours."""
+    said = (str(error).strip().splitlines() or [type(error).__name__])[0]
+    if address == "local":
+        folder = str(get_default_system_temp_dir())  # type: ignore[no-untyped-call]
+        free = shutil.disk_usage(folder).free / 2**20
+        return (
+            f"Ray does not start on this machine ({said}). It needs room in the temporary "
+            f"folder, and {folder} has {free:.0f} MiB: choose another with TMPDIR."
+        )
+    return (
+        f"--address {address}: no Ray cluster answers ({said}). "
+        "Use local, auto on a machine of a cluster, or HOST:PORT."
+    )
 
 
 @contextmanager
@@ -85,7 +100,3 @@ def _node(node: dict[str, Any]) -> Node:
         name=node["NodeManagerHostname"],
         head=is_head(node),
     )
-
-
-def _first_line(error: BaseException) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0]
