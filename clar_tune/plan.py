@@ -7,7 +7,7 @@ from typing import Any
 
 from clar_tune.catalogue import dataset_named
 from clar_tune.checks import fraction, one_of, positive, whole
-from clar_tune.errors import ParameterError
+from clar_tune.errors import ParameterError, UnknownName
 from clar_tune.methods import Method
 from clar_tune.objectives import check_objective
 from clar_tune.ranges import ParameterSet
@@ -16,6 +16,7 @@ from clar_tune.rows import StudyColumns
 from clar_tune.seeds import seed_for
 from clar_tune.space import (
     SAMPLERS,
+    Condition,
     SearchRules,
     Settings,
     Space,
@@ -34,6 +35,8 @@ class Options:
     settings: str = "tuned"
     graphs: tuple[str, ...] | None = None
     methods: tuple[str, ...] | None = None
+    conditions: tuple[str, ...] | None = None
+    """``key=value`` each; a condition that has the key must have one of its values."""
     protocol: str | None = None
     trials: int | None = None
     repeats: int | None = None
@@ -60,8 +63,8 @@ class Options:
     def from_json(text: str) -> "Options":
         """As read from a manifest."""
         values: dict[str, Any] = json.loads(text)
-        for name in ("graphs", "methods"):
-            values[name] = tuple(values[name]) if values[name] is not None else None
+        for name in ("graphs", "methods", "conditions"):
+            values[name] = tuple(values[name]) if values.get(name) is not None else None
         return Options(**values)
 
 
@@ -124,6 +127,7 @@ def make_plan(space: Space, options: Options) -> Plan:
     methods = _methods(space, options)
     _refuse_doubles("--graphs", graphs)
     _refuse_doubles("--methods", [method.name for method in methods])
+    _check_conditions(space, options, methods)
     for graph in graphs:
         dataset_named(graph)
         check_protocol(graph, _protocol(space, options, graph))
@@ -134,6 +138,10 @@ def make_plan(space: Space, options: Options) -> Plan:
         for method in methods
         for study in _studies(space, options, settings, graph, method)
     )
+    if not studies:
+        raise ParameterError(
+            f"--conditions {','.join(options.conditions or ())}: no study of {space.name} has all."
+        )
     return Plan(space, options, studies)
 
 
@@ -178,6 +186,28 @@ def _methods(space: Space, options: Options) -> tuple[Method, ...]:
     return methods
 
 
+def _check_conditions(space: Space, options: Options, methods: Sequence[Method]) -> None:
+    known = {pair for m in methods for c in space.conditions_of(m) for pair in _pairs(c)}
+    if options.conditions and not known:
+        raise ParameterError(f"--conditions: {space.name} has none. Leave it out.")
+    for pair in options.conditions or ():
+        if pair not in known:
+            raise UnknownName(f"condition of {space.name}", pair, sorted(known))
+
+
+def _conditions(space: Space, options: Options, method: Method) -> Iterator[Condition]:
+    """The conditions of a method, without those that differ from all that are asked for."""
+    asked = set(options.conditions or ())
+    keys = {pair.partition("=")[0] for pair in asked}
+    for condition in space.conditions_of(method):
+        if all(pair in asked for pair in _pairs(condition) if pair.partition("=")[0] in keys):
+            yield condition
+
+
+def _pairs(condition: Condition) -> list[str]:
+    return [condition_text({name: value}) for name, value in condition.items()]
+
+
 def _refuse_doubles(option: str, names: Sequence[str]) -> None:
     doubled = sorted({name for name in names if names.count(name) > 1})
     if doubled:
@@ -211,7 +241,7 @@ def _studies(
 ) -> Iterator[StudyPlan]:
     rules, dataset = settings.search, dataset_named(graph)
     protocol = _protocol(space, options, graph)
-    for condition in space.conditions_of(method):
+    for condition in _conditions(space, options, method):
         parameters = space.parameters(options.settings, method, condition)
         where = f"{space.name}, {method.name}"
         variant = variant_of(condition)

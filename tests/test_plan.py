@@ -47,7 +47,9 @@ def test_repeated_searches_differ_in_their_seed_alone():
 
 
 def test_options_survive_the_manifest():
-    options = Options(graphs=("texas",), trials=3, pruning=False, outer_test=0.2)
+    options = Options(
+        graphs=("texas",), conditions=("layers=2",), trials=3, pruning=False, outer_test=0.2
+    )
     assert Options.from_json(options.to_json()) == options
 
 
@@ -118,8 +120,8 @@ settings: {tuned: {shared: {hidden: 8}}}
 """
 
 
-def varied_plan(conditions: str, protocol: str = "balanced-60-20-20", **options):
-    text = VARIED.replace("PROTOCOL", protocol).replace("CONDITIONS", conditions)
+def varied_plan(sweeps: str, protocol: str = "balanced-60-20-20", **options):
+    text = VARIED.replace("PROTOCOL", protocol).replace("CONDITIONS", sweeps)
     return plan_from(text.replace("SELECT", options.pop("select", "loss")), **options)
 
 
@@ -130,6 +132,56 @@ def test_a_condition_is_parted_into_variants_and_fixed_parameters():
     assert [study.parameters.at([])["layers"] for study in studies] == [2, 4, 2, 4]
     assert studies[3].columns.condition == "drop_edges=0.3,layers=4"
     assert {study.metric for study in studies} == {"accuracy"}
+
+
+SWEPT = """[
+  {sweep: {layers: [2, 4, 8]}, methods: [gcn]},
+  {sweep: {layers: [2, 4, 8], clamp: [1, null]}, methods: [gcn+clar]}]"""
+
+
+def swept(*conditions: str) -> list[str]:
+    plan = varied_plan(SWEPT, conditions=conditions)
+    return [f"{s.columns.method} {s.columns.condition}" for s in plan.studies]
+
+
+def test_options_choose_values_of_a_sweep_and_keep_conditions_without_the_key():
+    assert swept("layers=4", "clamp=null") == ["gcn layers=4", "gcn+clar clamp=null,layers=4"]
+    assert swept("layers=8", "layers=2", "clamp=1") == [
+        *("gcn layers=2", "gcn layers=8"),
+        *("gcn+clar clamp=1,layers=2", "gcn+clar clamp=1,layers=8"),
+    ]
+    assert len(swept("clamp=1")) == 6
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        (
+            "layers=3",
+            "unknown condition of .* 'layers=3'. Did you mean 'layers=.*Allowed: clamp=1",
+        ),
+        ("layer=2", "Did you mean 'layers=2'"),
+        ("layers", "Did you mean 'layers="),
+    ],
+)
+def test_values_that_no_sweep_has_are_refused(given, problem):
+    with pytest.raises(UnknownName, match=problem):
+        swept(given)
+
+
+def test_conditions_of_a_space_without_any_are_refused():
+    with pytest.raises(ParameterError, match="has none"):
+        plan_from(conditions=("layers=2",))
+
+
+def test_a_choice_that_leaves_no_study_is_refused():
+    apart = "[{sweep: {layers: [2]}, methods: [gcn]}, {sweep: {layers: [4]}, methods: [gcn+clar]}]"
+    assert len(varied_plan(apart, conditions=("layers=4",)).studies) == 1
+    with pytest.raises(ParameterError, match="no study of"):
+        varied_plan(
+            "[{sweep: {layers: [2], hidden: [4]}}, {sweep: {layers: [4], hidden: [8]}}]",
+            conditions=("layers=2", "hidden=8"),
+        )
 
 
 def test_the_metric_of_a_study_is_that_of_its_variant():

@@ -35,6 +35,9 @@ class Names(click.ParamType[tuple[str, ...]]):
 @click.option("--space", "space_name", required=True, help="Shipped space, or a YAML file.")
 @click.option("--graphs", type=Names(), metavar="A,B", help="Only these graphs.")
 @click.option("--methods", type=Names(), metavar="A,B", help="Only these methods.")
+@click.option(
+    "--conditions", type=Names(), metavar="K=V,K=V", help="Only these values of a sweep."
+)
 @click.option("--trials", type=click.IntRange(1), help="Configurations per study.")
 @click.option("--repeats", type=click.IntRange(1), help="Trainings of a trial that is not pruned.")
 @click.option("--finals", type=click.IntRange(1), help="Trainings of each winner on fresh splits.")

@@ -6,6 +6,7 @@ from clar_tune.space.files import load_space, shipped_spaces
 from clar_tune.space.model import (
     COEFFICIENTS,
     SAMPLERS,
+    Condition,
     Correlate,
     Levels,
     SearchRules,
@@ -20,6 +21,7 @@ from clar_tune.space.parse import parse_space
 __all__ = [
     "COEFFICIENTS",
     "SAMPLERS",
+    "Condition",
     "Content",
     "Correlate",
     "Levels",
