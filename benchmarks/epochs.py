@@ -18,6 +18,7 @@ from typing import Any
 
 import click
 
+from benchmarks.memory import megabytes
 from benchmarks.straightforward import Penalty, run
 from clar_tune.complement import Complement
 from clar_tune.datasets import load
@@ -124,23 +125,13 @@ def _one_round(
 def _peak(side: str, name: str, case: str, dropout: float, answer: Any) -> None:
     graph = load(name)
     Path("/proc/self/clear_refs").write_text("5")  # from here on the peak counts anew
-    before = _memory("VmRSS")
+    before = megabytes("VmRSS")
     clock = Clock(seconds=0.0, epochs=2)
     if side == "ours":
         ours(graph, TensorGraph.of(graph), case, dropout, clock)
     else:
         theirs(graph, case, dropout, clock)
-    answer.put(_memory("VmHWM") - before)
-
-
-def _memory(field: str) -> float:
-    """Megabytes of this process: ``VmRSS`` now, ``VmHWM`` at the peak (Linux only).
-
-    ``getrusage`` will not do: a process begins with the peak of the one that started it.
-    """
-    lines = Path("/proc/self/status").read_text().splitlines()
-    found = dict(line.split(":", 1) for line in lines)[field]
-    return int(found.split()[0]) / 1024
+    answer.put(megabytes("VmHWM") - before)
 
 
 def peak_memory(side: str, name: str, case: str, dropout: float) -> float:

@@ -10,7 +10,6 @@ configuration at once. One generated graph stands for all graphs, so that no dat
 
 import json
 import random
-import resource
 import tempfile
 import time
 from dataclasses import asdict, dataclass, replace
@@ -19,6 +18,8 @@ from pathlib import Path
 from typing import Any
 
 import click
+
+from benchmarks.memory import megabytes
 
 SHARE = 10
 """The first and the last of so many parts are compared."""
@@ -112,7 +113,7 @@ def measure(folder: Path, studies: int, trials: int, repeats: int) -> Figures:
         last=1000 * (begun[-1] - begun[-1 - part]) / part,
         first_cpu=meter.per_trial(WARM_UP, part),
         last_cpu=meter.per_trial(len(begun) - part, len(begun)),
-        driver_mb=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        driver_mb=megabytes("VmHWM"),
         store_mb=sum(path.stat().st_size for path in files) / 1e6,
         files=len(files),
     )

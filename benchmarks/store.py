@@ -7,7 +7,6 @@ Both sides of the ratio run in turn in one process. Everything lies in a tempora
 
 import json
 import random
-import resource
 import secrets
 import time
 from collections.abc import Callable
@@ -21,6 +20,7 @@ from typing import Any, TypeVar, get_args, get_type_hints
 import click
 import duckdb
 
+from benchmarks.memory import megabytes
 from clar_tune.query import run_query
 from clar_tune.rows import RepeatRow, RunRow, StudyColumns, TrialRow
 from clar_tune.store import Store
@@ -54,7 +54,7 @@ def main(rows: int, folder: Path | None) -> None:
             "group-by, query": f"{ours:.3f} s, {ours / bare:.2f} x",
             f"read {TRIALS:,} trials": f"{timed(lambda: Store.open(root).trials('big')):.3f} s",
             "one key of all": f"{timed(lambda: known_key(root)):.3f} s",
-            "peak memory": f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB",
+            "peak memory": f"{megabytes('VmHWM'):.0f} MB",
         }
     for name, value in report.items():
         print(f"{name:28}{value}")

@@ -113,6 +113,12 @@ class Conductor:
         if ticket in self.live:
             self.live[ticket] = (self.live[ticket][0], self.pace.now())
 
+    def overdue(self, grace: float) -> set[str]:
+        """Jobs whose worker should have given up by itself so many seconds ago."""
+        begun = {t: told for t, told in self.live.items() if t not in self._waiting}
+        now = self.pace.now()
+        return {t for t, (job, since) in begun.items() if now - since > job.timeout + grace}
+
     def recall(self) -> bool:
         """Take back jobs that wait for a worker, once nothing new may start.
 

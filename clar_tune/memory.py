@@ -14,6 +14,7 @@ from clar_tune.complement import MAP_BYTES
 from clar_tune.graph import Graph
 from clar_tune.plan import Plan, StudyPlan
 from clar_tune.ranges import Range
+from clar_tune.records import Value
 from clar_tune.variants import VARIANTS
 
 MIB = 2**20
@@ -96,17 +97,21 @@ def _sampling(size: Size, study: StudyPlan) -> int:
     """Drawn pairs, and a bit map of all pairs to draw them by."""
     if study.method.regularizer == "none":
         return 0
-    pairs = (size.edges + size.nodes) * _largest(study, "samples", 1)
+    by_node = study.method.regularizer == "clar" and "edge" not in _possible(study, "sampling")
+    starts = size.nodes if by_node else size.edges + size.nodes
+    pairs = starts * _largest(study, "samples", 1)
     return min(size.nodes**2 // 8, MAP_BYTES) + 160 * pairs
 
 
 def _largest(study: StudyPlan, name: str, usual: int) -> int:
     """The largest value that a parameter may have in a study."""
-    known = study.method.parameters()
+    numbers = [value for value in _possible(study, name) if isinstance(value, int | float)]
+    return int(max(numbers, default=usual))
+
+
+def _possible(study: StudyPlan, name: str) -> list[Value]:
+    """The values that a parameter may have in a study; of a range its end."""
     domain = next((p.domain for p in study.parameters if p.name == name), None)
     if domain is None:
-        values = [known.get(name, usual)]
-    else:
-        values = [domain.high] if isinstance(domain, Range) else list(domain.values)
-    numbers = [value for value in values if isinstance(value, int | float)]
-    return int(max(numbers, default=usual))
+        return [study.method.parameters().get(name)]
+    return [domain.high] if isinstance(domain, Range) else list(domain.values)

@@ -2,6 +2,7 @@
 
 import socket
 import time
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from pyarrow import fs
@@ -68,6 +69,23 @@ def test_a_folder_may_have_any_name(address, made):
 def test_an_unknown_option_is_refused_with_the_allowed_ones(made):
     with pytest.raises(StoreError, match=r"unknown option regoin\. Allowed: .*region, scheme"):
         Store.open("s3://bucket/folder?regoin=eu-central-1")
+
+
+@pytest.mark.parametrize(
+    ("query", "limit"), [("", 15), ("?scheme=http", 15), ("?retry_limit_seconds=3", 3)]
+)
+def test_google_s_library_does_not_try_for_a_quarter_of_an_hour(query, limit):
+    bounded = addresses._bounded(urlsplit(f"gs://bucket/x{query}"))
+    assert parse_qs(urlsplit(bounded).query)["retry_limit_seconds"] == [str(limit)]
+    assert bounded.startswith(f"gs://bucket/x{query or '?'}")
+
+
+@pytest.mark.slow
+def test_a_google_server_that_does_not_answer_is_given_up(monkeypatch):
+    monkeypatch.setattr(addresses, "GCS_PATIENCE", 1)
+    store = Store.open("gs://anonymous@bucket/x?endpoint_override=127.0.0.1:9&scheme=http")
+    with pytest.raises(StoreError):
+        store.runs()
 
 
 def test_a_bucket_needs_a_name():

@@ -118,6 +118,12 @@ def test_an_open_cluster_beyond_loopback_is_joined_only_by_those_who_mean_it(ope
         admission.admitted("127.0.0.2:6379")
 
 
+def test_a_head_that_falls_silent_has_not_refused_the_token(open_cluster, monkeypatch):
+    monkeypatch.setattr(admission, "asked", lambda address, metadata: None if metadata else False)
+    with pytest.raises(ClusterError, match="nobody answers"):
+        admission.admitted("192.0.2.7:6379")
+
+
 def test_another_version_is_named(open_cluster):
     open_cluster.token = False
     open_cluster.versions = {"ray_version": "2.1.0", "python_version": "3.8.1"}

@@ -24,7 +24,7 @@ import sys
 from clar_tune.search.environment import prepare
 prepare(sys.argv[1])
 from clar_tune.search.inspection import inspect
-for check in inspect(sys.argv[1], patience=20):
+for check in inspect(sys.argv[1], patience=60):
     print(check.ok, check.name, check.found, sep="|")
 """
 
@@ -123,7 +123,7 @@ def test_a_machine_that_hangs_is_named(tmp_path, cluster):
     lines = [line.split("|") for line in done.stdout.splitlines()]
     silent = [found for ok, _, found in lines if ok == "False" and "9.9.9" not in found]
     assert len(silent) == 1, done.stdout
-    assert silent[0].startswith(("no answer within 20 s", "was lost when it was asked"))
+    assert silent[0].startswith(("no answer within 60 s", "was lost when it was asked"))
 
 
 def node(address: str, **resources: float) -> dict:
@@ -139,6 +139,8 @@ def test_a_cluster_open_to_others_is_wrong(monkeypatch):
     assert "RAY_AUTH_MODE=token" in open_to_others.found
     monkeypatch.setattr(inspection, "asked", lambda address, metadata: False)
     assert inspection._token([node("10.0.0.2")]).ok
+    monkeypatch.setattr(inspection, "asked", lambda address, metadata: None)
+    assert not inspection._token([node("10.0.0.2")]).ok
 
 
 @pytest.mark.parametrize(

@@ -54,6 +54,30 @@ def test_a_run_survives_broken_models_and_names_each_with_its_reason(tmp_path):
     assert sorted(row["repeat"] for row in place.finals("it")) == [0, 1]
 
 
+FREEZING = """\
+import os, signal
+from clar_tune.search import hooks
+from own_models import Paced
+
+hooks.SILENCE = 3.0  # the driver imports this too
+
+
+class Freezes(Paced):
+    def forward(self, x, edge_index):
+        os.kill(os.getpid(), signal.SIGSTOP)
+        return x
+"""
+
+
+def test_a_worker_that_is_frozen_is_ended_from_outside_at_the_time_limit(tmp_path):
+    place = Place(tmp_path, PACED.replace("own_models:Paced", "freezing:Freezes"))
+    (tmp_path / "freezing.py").write_text(FREEZING)
+    done = place.search("--name", "it", "--trials", "1", "--trial-timeout", "5s", "--quiet")
+    assert done.code == 3
+    (row,) = place.trials("it")
+    assert (row["state"], row["failure"], row["retries"]) == ("failed", "time", 0)
+
+
 def test_a_worker_that_is_killed_costs_a_retry_and_nothing_else(tmp_path):
     place = Place(tmp_path, PACED)
     place.pace(0.2)

@@ -93,6 +93,23 @@ def test_a_graph_asks_for_its_hungriest_method_and_largest_configuration():
     assert need(method="gcn+clar") > small
 
 
+def test_drawing_by_nodes_asks_for_less_than_by_edges():
+    by_edge, by_node = (
+        plan_from(
+            SPACE.format(
+                graph="csbm-homophily",
+                method="gcn+clar",
+                shared="hidden: 8",
+                regularizers=f"clar: {{samples: 32, sampling: {sampling}}}",
+            )
+        ).studies[0]
+        for sampling in ("{choices: [node, edge]}", "node")
+    )
+    size = Size.of(load("csbm-homophily"))
+    saved = bytes_of(size, by_edge) - bytes_of(size, by_node)
+    assert saved == 160 * 32 * size.edges
+
+
 def test_a_process_with_a_gpu_asks_for_more_of_its_host():
     graph = load("csbm-homophily")
     without, beside = (needs(plan(), [graph], gpus)[graph.name] for gpus in (0.0, 0.25))

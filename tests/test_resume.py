@@ -105,11 +105,12 @@ def test_a_time_budget_pauses_with_ended_studies_confirmed(one, tmp_path):
 
 def test_a_time_budget_shorter_than_the_start_pauses(tmp_path):
     place = Place(tmp_path)
-    at = ("--store", "a store")
+    at = ("--store", "a store", "--data", "graphs", "--address", "local")
     done = place.search("--name", "it", "--time-budget", "1s", "--quiet", *at)
     assert (done.code, done.err) == (
         0,
-        "paused; go on with: clar-tune resume it --store 'a store'\n",
+        "paused; go on with: clar-tune resume it --store 'a store' --data graphs "
+        "--address local\n",
     )
     place.store = Store.open(tmp_path / "a store")
     assert place.store.find("it").row.state == "paused"

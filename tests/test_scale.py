@@ -31,6 +31,9 @@ def test_the_last_trials_of_a_run_cost_no_more_than_the_first():
     figures = json.loads(done.stdout.splitlines()[-1])
     assert figures["trials"] == STUDIES * TRIALS
     assert figures["cpu_ratio"] <= WORSE, figures
+    # By the clock it is the same on a quiet machine, as docs/BENCHMARKS.md shows; other tests
+    # run beside this one.
+    assert figures["ratio"] <= 2 * WORSE, figures
     assert figures["driver_mb"] < MEMORY_MB
     assert figures["files"] == 4, "no file per trial"
     assert figures["store_mb"] * 1e6 / figures["trainings"] < 500, "bytes per row"

@@ -118,6 +118,9 @@ def test_a_run_outlives_the_process_that_submitted_it(tmp_path, head):
     assert_exact(place, name, trials=3, repeats=3, finals=3)
     assert place.store.find(name).row.state == "finished"
     assert not list((head.folder / "head").rglob("clar-store"))
+    logs = [file for file in Path(head._temporary).rglob("*") if file.is_file()]
+    assert f"job-driver-{name}.log" in {file.name for file in logs}
+    assert [file for file in logs if TOKEN.encode() in file.read_bytes()] == []
 
     code, state = place.states("latest")
     assert code == 0

@@ -3,6 +3,7 @@
 import random
 import sys
 import zipfile
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -94,6 +95,22 @@ def test_a_space_outside_the_working_directory_is_refused(folder):
     assert "space.yaml lies outside the working directory" in done.output
 
 
+@pytest.mark.parametrize("name", ["module_elsewhere.py", "package_elsewhere/__init__.py"])
+def test_models_outside_the_working_directory_are_refused(folder, tmp_path, monkeypatch, name):
+    model = "from torch.nn import Identity\nclass Own(Identity):\n    pass\n"
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_text(model)
+    monkeypatch.syspath_prepend(tmp_path)
+    module = name.partition("/")[0].removesuffix(".py")
+    (folder / "space.yaml").write_text(SPACE.replace("[gcn, ", f"['{module}:Own', "))
+    done = submit(*RUN, "--store", "/s")
+    assert done.exit_code == 1
+    assert f"{module} lies outside" in done.output.replace(".py", "")
+    (tmp_path / name.partition("/")[0]).rename(folder / name.partition("/")[0])
+    sys.modules.pop(module)
+    assert "nobody answers" in submit(*RUN, "--store", "/s").output
+
+
 def test_help_of_the_command_behind_it(folder):
     done = submit("resume", "--help")
     assert done.exit_code == 0
@@ -114,6 +131,7 @@ def test_results_graphs_and_secrets_stay_here(folder, monkeypatch):
     monkeypatch.setenv("CLAR_TUNE_DATA", str(folder / "raw"))
     stays = (
         *(".git/config", ".env", ".venv/bin/python", "deep/.aws/credentials", "me.pem", "id.key"),
+        *("id_rsa", "id_ed25519.pub", "credentials.json"),
         *("venv/lib/x.py", "deep/__pycache__/m.pyc", "clar-store/runs/x", "datasets/cora/x"),
         *(
             "mine/runs/run=one/part.txt",
@@ -123,7 +141,10 @@ def test_results_graphs_and_secrets_stay_here(folder, monkeypatch):
         ),
         *("ignored/x.py", "heavy.bin"),
     )
-    travels = ("space.yaml", "models.py", "deep/more.py", "deep/datasets/reader.py")
+    travels = (
+        *("space.yaml", "models.py", "deep/more.py", "deep/datasets/reader.py"),
+        *("id_features.py", "credentials_model.py"),
+    )
     for name in (*stays, *travels):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text("x")
@@ -136,6 +157,32 @@ def test_a_space_that_would_stay_behind_is_refused(folder):
     (folder / ".gitignore").write_text("space.yaml\n")
     with pytest.raises(ClusterError, match=r"space.yaml would stay behind.*\.gitignore"):
         names_in(folder, folder.relative_to(folder) / "space.yaml")
+
+
+def test_a_package_that_would_stay_behind_is_refused(folder):
+    package = folder.relative_to(folder) / "own"
+    (folder / "own").mkdir()
+    (folder / "own" / "__init__.py").write_text("")
+    assert "own/__init__.py" in names_in(folder, package)
+    (folder / ".rayignore").write_text("own/\n")
+    with pytest.raises(ClusterError, match=r"own would stay behind"):
+        names_in(folder, package)
+
+
+def test_a_folder_that_cannot_be_read_is_one_clear_line(folder, monkeypatch):
+    (folder / "closed").mkdir()
+    usual = Path.iterdir
+
+    def closed(path):
+        if path.name == "closed":
+            raise PermissionError(13, "Permission denied")
+        return usual(path)
+
+    monkeypatch.setattr(Path, "iterdir", closed)
+    with pytest.raises(ClusterError, match=r"closed cannot be packed \(Permission denied\)"):
+        names_in(folder)
+    (folder / ".rayignore").write_text("closed\n")
+    assert names_in(folder) == {"space.yaml"}
 
 
 def test_a_working_directory_that_is_too_large_is_refused(folder, monkeypatch):

@@ -172,10 +172,12 @@ def _continuation(ended: Ended) -> str:
     """The command that goes on with a run from where this one was typed."""
     from clar_tune.search.modules import JOB
 
-    words = ["clar-tune", *(["submit"] if JOB in os.environ else []), "resume", ended.name]
-    given = click.get_current_context().get_parameter_source("store")
-    if given == ParameterSource.COMMANDLINE:
-        words += ["--store", ended.store.url]
+    context, submitted = click.get_current_context(), JOB in os.environ
+    words = ["clar-tune", *(["submit"] if submitted else []), "resume", ended.name]
+    # A submitted run was given the address of its own cluster, and finds it again.
+    for option in ("store", "data", *(() if submitted else ("address",))):
+        if context.get_parameter_source(option) == ParameterSource.COMMANDLINE:
+            words += [f"--{option}", str(context.params[option])]
     return shlex.join(words)
 
 

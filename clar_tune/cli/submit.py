@@ -90,7 +90,8 @@ def submit(address: str, working_dir: Path, command: str, arguments: tuple[str, 
     if command != "run":
         order = _in_full(order, jobs)
     with packed(folder, order.needed) as archive:
-        job = jobs.submit(order.run, [order.verb, *order.words], archive, order.patience)
+        words = [order.verb, "--address", "auto", *order.words]
+        job = jobs.submit(order.run, words, archive, order.patience)
     click.echo(job.run)
     click.echo(
         f"submitted as job {job.id} to {address}; see clar-tune status {job.run}, "
@@ -131,7 +132,6 @@ def _checked(verb: str, words: list[str], folder: Path) -> Order:
             "on the head, or leave it out."
         )
     words = _with(words, "--store", _store(context))
-    words = _with(words, "--address", "auto")
     if verb == "run":
         return _checked_run(given, words, folder)
     if verb == "extend" and not given["trials"] and not given["finals"]:
@@ -143,19 +143,20 @@ def _checked(verb: str, words: list[str], folder: Path) -> Order:
 def _checked_run(given: dict[str, Any], words: list[str], folder: Path) -> Order:
     from clar_tune.names import check_name, fresh_name
     from clar_tune.plan import make_plan
+    from clar_tune.search.modules import modules_of
     from clar_tune.space import load_space, shipped_spaces
 
     if given["dry_run"]:
         raise click.UsageError("--dry-run submits nothing: use clar-tune run --dry-run.")
     resources = launch_from(dict(given)).resources
     space = load_space(given["space_name"])
-    make_plan(space, options_from(given, resources, given["no_pruning"]))
+    plan = make_plan(space, options_from(given, resources, given["no_pruning"]))
     name = given["name"] or fresh_name(space.name)
     check_name(name)
-    needed = []
+    needed = [_inside(place, folder) for place in modules_of(s.method for s in plan.studies)]
     if given["space_name"] not in shipped_spaces():
         needed.append(_inside(Path(given["space_name"]), folder))
-        words = _with(words, "--space", needed[0].as_posix())
+        words = _with(words, "--space", needed[-1].as_posix())
     patience = max(_PATIENCE, given["trial_timeout"] + 60)
     return Order("run", name, _with(words, "--name", name), needed, patience)
 

@@ -32,13 +32,7 @@ def admitted(address: str) -> str:
     """``HOST:PORT`` of a cluster that this driver may join; an error says why it may not."""
     found = _located(address)
     where = f"--address {address}" if address == found else f"--address {address} ({found})"
-    without = asked(found, ())
-    if without is None:
-        raise ClusterError(
-            f"{where}: nobody answers there within {ANSWER:.0f} s. Start a cluster with `ray "
-            "start --head`, or give the HOST:PORT that it printed."
-        )
-    if not without:
+    if not _answer(where, found, ()):
         _check_token(where, found)
     elif is_token_auth_enabled() and not (is_loopback(found) and _own_token()):
         # Ray itself would end this process if it found no token to send.
@@ -74,6 +68,17 @@ def _located(address: str) -> str:
     return found
 
 
+def _answer(where: str, address: str, metadata: tuple[tuple[str, str], ...]) -> bool:
+    """Whether a cluster lets a caller in; one that does not answer is an error."""
+    answer = asked(address, metadata)
+    if answer is None:
+        raise ClusterError(
+            f"{where}: nobody answers there within {ANSWER:.0f} s. Start a cluster with `ray "
+            "start --head`, or give the HOST:PORT that it printed."
+        )
+    return answer
+
+
 def asked(address: str, metadata: tuple[tuple[str, str], ...]) -> bool | None:
     """Whether a cluster answers a caller; none if there is no cluster."""
     until = time.monotonic() + ANSWER
@@ -105,7 +110,7 @@ def _check_token(where: str, address: str) -> None:
             f"{where}: the cluster asks for a token, and there is none here. {SAME_TOKEN}."
         )
     metadata = tuple((name.lower(), value) for name, value in header.items())
-    if not asked(address, metadata):
+    if not _answer(where, address, metadata):
         raise ClusterError(
             f"{where}: the cluster refuses the token of this machine. {SAME_TOKEN}."
         )

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import ray
 from ray.tune import Callback
 from ray.tune.experiment import Trial
 from ray.tune.schedulers import FIFOScheduler, TrialScheduler
@@ -16,6 +17,10 @@ from ray.tune.search import Searcher
 
 from clar_tune.capacity import Capacity
 from clar_tune.conductor import Conductor
+from clar_tune.search.worker import FETCH, GRACE
+
+SILENCE = FETCH + GRACE + 60.0
+"""Seconds beyond its time limit after which a worker that says nothing is ended from outside."""
 
 
 class Over(Exception):
@@ -132,12 +137,20 @@ class RunCallback(Unsaved, Callback):
     def on_step_end(self, iteration: int, trials: Any, **info: Any) -> None:
         """Several times a second."""
         self._failsafe.guard(self._tick)
+        self._end_silent(trials)
         done = self._failsafe.guard(self._conductor.recall)
         if self._failsafe.error is not None:
             raise self._failsafe.error
         if done or self._failsafe.over:
             self._failsafe.over = True
             raise Over
+
+    def _end_silent(self, trials: Any) -> None:
+        """End workers that are stuck where their own time limit cannot reach: they are lost."""
+        silent = self._conductor.overdue(SILENCE)
+        for trial in trials if silent else ():
+            if trial.trial_id in silent and trial.temporary_state.ray_actor:
+                ray.kill(trial.temporary_state.ray_actor)
 
 
 def _cause(trial: Trial) -> str:

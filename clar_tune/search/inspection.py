@@ -41,7 +41,10 @@ def inspect(address: str, patience: float = ANSWER) -> list[Check]:
 def _token(nodes: list[dict[str, Any]]) -> Check:
     """Does the cluster turn away those who do not know its token?"""
     wrong = (("authorization", f"Bearer {secrets.token_hex(32)}"),)
-    if not asked(_head_address(), wrong):
+    let_in = asked(_head_address(), wrong)
+    if let_in is None:
+        return Check("cluster token", False, "the head did not answer a wrong one: ask again")
+    if not let_in:
         return Check("cluster token", True, "accepted, and a wrong one is refused")
     if all(is_loopback(node["NodeManagerAddress"]) for node in nodes):
         return Check(

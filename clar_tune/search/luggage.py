@@ -17,7 +17,8 @@ LIMIT = 100 * 2**20
 
 STAYS = (
     ".?*",  # hidden: repositories, environments, caches, secrets
-    *("*.pem", "*.key", "id_*", "auth_token", "credentials*"),
+    *("*.pem", "*.key", "id_rsa*", "id_ecdsa*", "id_ed25519*", "auth_token"),
+    *("credentials", "credentials.*"),
     *("venv/", "__pycache__/", "/clar-store/", "/datasets/", "*.parquet"),
 )
 """What never travels, as patterns of a .gitignore; those of the user's own count too."""
@@ -34,7 +35,7 @@ def packed(folder: Path, needed: Sequence[Path]) -> Iterator[Path]:
 
     Args:
         folder: The working directory.
-        needed: Files, relative to it, without which the run cannot start.
+        needed: Files and folders, relative to it, without which the run cannot start.
     """
     stays = [*STAYS, *_stores(folder), *_graphs(folder)]
     with TemporaryDirectory(prefix="clar-tune-") as scratch:
@@ -42,7 +43,7 @@ def packed(folder: Path, needed: Sequence[Path]) -> Iterator[Path]:
         with silenced():
             names = _pack(folder, archive, _get_excludes(folder, stays))
         for file in needed:
-            if file not in names:
+            if not any(file in (name, *name.parents) for name in names):
                 raise ClusterError(
                     f"{file} would stay behind: it is hidden, or a .gitignore or .rayignore of "
                     f"{folder} names it. Take it out of there, or move it."
@@ -87,7 +88,14 @@ def _travelling(folder: Path, rules: list[Rule]) -> Iterator[Path]:
         folder, include_gitignore=True, logger=logging.getLogger(__name__)
     )
     rules = [*rules, *found]
-    for path in sorted(folder.iterdir()):
+    try:
+        inside = sorted(folder.iterdir())
+    except OSError as error:
+        raise ClusterError(
+            f"{folder} cannot be packed ({error.strerror}). If the run does not need it, write "
+            f"{folder.name!r} into a .rayignore beside it."
+        ) from error
+    for path in inside:
         if any(rule(path) for rule in rules):
             continue
         if path.is_file():

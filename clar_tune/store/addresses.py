@@ -19,6 +19,9 @@ S3_OPTIONS = ("endpoint_override", "region", "scheme", "tls_ca_file_path")
 CONNECT, REQUEST, ATTEMPTS = 3.0, 5.0, 3
 """Seconds for a connection and for silence on one, and how often a request is made."""
 
+GCS_PATIENCE = 15
+"""Seconds after which Google's library, which would go on for a quarter of an hour, gives up."""
+
 _CREDENTIALS = (
     "Credentials come from the environment (AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, a "
     "profile, a role of the machine), never from the address."
@@ -49,7 +52,7 @@ def resolve(address: str) -> Address:
         refuse_credentials(address)
         if parts.scheme == "s3":
             return _bucket(parts)
-        filesystem, path = fs.FileSystem.from_uri(address)
+        filesystem, path = fs.FileSystem.from_uri(_bounded(parts))
     except (pa.ArrowException, OSError, ValueError) as error:
         shown = _plain(urlsplit(address.partition("?")[0]))
         raise StoreError(
@@ -59,6 +62,14 @@ def resolve(address: str) -> Address:
     if isinstance(filesystem, fs.LocalFileSystem):
         return _directory(path, path)
     return Address(filesystem, path, _plain(parts))
+
+
+def _bounded(parts: SplitResult) -> str:
+    """An address whose filesystem does not repeat a refused request for ever."""
+    if parts.scheme not in ("gs", "gcs") or "retry_limit_seconds" in parse_qs(parts.query):
+        return urlunsplit(parts)
+    limit = f"retry_limit_seconds={GCS_PATIENCE}"
+    return urlunsplit(parts._replace(query="&".join(filter(None, (parts.query, limit)))))
 
 
 def _directory(path: str, shown: str) -> Address:
