@@ -138,7 +138,9 @@ def test_dense_features_train_as_sparse_ones_do(tiny_graph):
             spec = replace(spec_of(tiny_graph, method), max_epochs=5)
             found.append(train(spec, TensorGraph.of(graph), nodes).logits)
     for sparse, other in zip(found[:6], found[6:], strict=True):
-        assert torch.allclose(sparse, other, atol=1e-5)
+        # Adam turns the last digit of a gradient near zero, which depends on the processor, into a
+        # visible step: 1e-5 of the outputs for gat on one of them, where a fault would be near 1.
+        assert (sparse - other).abs().max() < 1e-4 * sparse.abs().max()
 
 
 # What gpr and cheby learned.

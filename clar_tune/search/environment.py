@@ -21,6 +21,8 @@ LOOPBACK = {
 }
 
 PRIVATE = {
+    # Workers that Ray would start ahead are none that a trial could use.
+    "RAY_prestart_worker_first_driver": "0",
     # The titles of Ray's processes must not overwrite the mark by which the guard knows them.
     "SPT_NOENV": "1",
 }
