@@ -22,6 +22,8 @@ from commands import CLAR_TUNE, PATIENCE, Done, Place
 RAY = Path(sys.executable).with_name("ray")
 HEAD = "10.77.0.1:6379"
 PREFIX = f"clar-{os.getpid()}"
+PROGRAM = (Path(__file__).parent.parent, Path(sys.prefix))
+"""What every host shares; it may lie below ``/tmp`` as well."""
 TRIES = 3
 
 QUICK = {
@@ -33,14 +35,16 @@ QUICK = {
 """A lost host is noticed after some seconds; as shipped, Ray takes up to a minute."""
 
 INIT = """\
-exec 3<"$1"
+hostname "$1" && shift
+mount --bind /tmp /mnt
 mount -t tmpfs none /tmp
-if [ "$1" != /tmp ]; then
-    mkdir -p "$1" && mount --no-canonicalize --bind /proc/self/fd/3 "$1"
-fi
-exec 3<&-
+for folder in "$@"; do
+    case "$folder" in
+    /tmp/*) mkdir -p "$folder" && mount --bind "/mnt${folder#/tmp}" "$folder" ;;
+    esac
+done
+umount /mnt
 ip link set lo up
-hostname "$2"
 echo ready
 sleep infinity & wait
 """
@@ -78,7 +82,8 @@ class Host:
     def boot(self) -> None:
         """Begin with nothing but a token."""
         apart = ("--pid", "--fork", "--kill-child", "--mount-proc", "--uts")
-        first = ("sh", "-c", INIT, "sh", str(self._shared), self.name)
+        seen = dict.fromkeys((*PROGRAM, self._shared))
+        first = ("sh", "-c", INIT, "sh", self.name, *map(str, seen))
         self._outer = subprocess.Popen(
             ["ip", "netns", "exec", self._space]
             + ["setpriv", "--pdeathsig", "KILL", "unshare", *apart, *first],
