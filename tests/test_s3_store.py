@@ -1,35 +1,15 @@
 """The store against a server that speaks S3: requests, refusals, clear errors."""
 
-import os
-import random
-import subprocess
-import sys
 import time
-from pathlib import Path
 
 import pytest
+from killed_drivers import assert_sigkill_loses_and_doubles_nothing, keys
 from s3_server import BUCKET, SECRET_KEY, s3_server
 from stored_rows import final_row, repeat_row, run_row, trial_row
 
 from clar_tune.errors import StoreError
 from clar_tune.query import run_query
 from clar_tune.store import Store, lease, writer
-
-TESTS = str(Path(__file__).parent)
-
-DRIVER = """
-import sys
-from stored_rows import repeat_row, trial_row
-from clar_tune.store import Store, writer
-
-writer.FLUSH_ROWS = 9  # many flushes
-run = Store.open(sys.argv[1]).reopen("first")
-number = int(sys.argv[2])
-while True:
-    run.append([repeat_row(number), trial_row(number % 5, repeats=number)])
-    print(number, flush=True)
-    number += 1
-"""
 
 
 @pytest.fixture(scope="module")
@@ -46,10 +26,6 @@ def store(request, server, tmp_path, monkeypatch):
         monkeypatch.setenv(name, value)
     yield Store.open(f"s3://{BUCKET}/{request.node.name}/a folder")
     server.refuse_writes(None)
-
-
-def keys(store: Store) -> list[int]:
-    return [int(key, 16) for key in store.repeats("first", ["key"])["key"].to_pylist()]
 
 
 def test_a_run_is_written_read_and_queried(store):
@@ -94,37 +70,8 @@ def test_requests_are_few(store, server):
     ]
 
 
-def killed_driver(store: Store, first: int, seconds: float) -> int:
-    """Run a driver for a while, kill it; the number of the last row that it saw stored."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([TESTS, *sys.path])}
-    process = subprocess.Popen(
-        [sys.executable, "-c", DRIVER, store.url, str(first)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=environment,
-        text=True,
-    )
-    assert process.stdout.readline(), process.stderr.read()
-    time.sleep(seconds)
-    process.kill()
-    last = process.stdout.read().split()
-    process.communicate()
-    return int(last[-1]) if last else first
-
-
 def test_sigkill_at_any_moment_loses_and_doubles_nothing(store):
-    draw = random.Random(5)
-    store.create("first", run_row()).close()
-    known = -1
-    for _ in range(3):
-        acknowledged = killed_driver(store, known + 1, draw.uniform(0, 1))
-        seen = keys(store)  # a reader on the same machine, before anyone has cleaned up
-        store.reopen("first").close()
-        assert keys(store) == seen == list(range(len(seen)))
-        known = len(seen) - 1
-        assert known - acknowledged in (0, 1), "stored, killed before it could say so"
-    trials = {row.trial: row.repeats for row in store.trials("first")}
-    assert trials == {number % 5: number for number in range(known + 1)[-5:]}
+    assert_sigkill_loses_and_doubles_nothing(store, 3, 1.0)
 
 
 @pytest.mark.parametrize("fault", ["slow-down", "forbidden"])

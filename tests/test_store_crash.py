@@ -2,33 +2,14 @@
 
 import errno
 import os
-import random
-import subprocess
-import sys
 import time
-from pathlib import Path
 
 import pytest
+from killed_drivers import assert_sigkill_loses_and_doubles_nothing, keys
 from stored_rows import repeat_row, run_row, trial_row
 
 from clar_tune.errors import StoreError
 from clar_tune.store import RunWriter, Store, tables, wal, writer
-
-TESTS = Path(__file__).parent
-
-DRIVER = """
-import sys
-from stored_rows import repeat_row, trial_row
-from clar_tune.store import Store, tables, writer
-
-tables.ROWS_PER_PART, writer.FLUSH_ROWS = 40, 7  # many flushes and parts
-run = Store.open(sys.argv[1]).reopen("first")
-number = int(sys.argv[2])
-while True:
-    run.append([repeat_row(number), trial_row(number % 5, repeats=number)])
-    print(number, flush=True)
-    number += 1
-"""
 
 
 @pytest.fixture
@@ -46,38 +27,8 @@ def abandon(run: RunWriter) -> None:
     run._lease.release(clean=False)
 
 
-def keys(store: Store) -> list[int]:
-    return [int(key, 16) for key in store.repeats("first", ["key"])["key"].to_pylist()]
-
-
-def killed_driver(store: Store, first: int, seconds: float) -> int:
-    """Run a driver for a while, kill it; the number of the last row that it saw stored."""
-    environment = {**os.environ, "PYTHONPATH": str(TESTS)}
-    command = [sys.executable, "-c", DRIVER, store.url, str(first)]
-    process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, text=True
-    )
-    assert process.stdout.readline(), process.stderr.read()
-    time.sleep(seconds)
-    process.kill()
-    last = process.stdout.read().split()
-    process.communicate()
-    return int(last[-1]) if last else first
-
-
 def test_sigkill_at_any_moment_loses_and_doubles_nothing(store):
-    draw = random.Random(5)
-    store.create("first", run_row()).close()
-    known = -1
-    for _ in range(6):
-        acknowledged = killed_driver(store, known + 1, draw.uniform(0, 0.3))
-        seen = keys(store)  # a reader before anyone has cleaned up
-        store.reopen("first").close()
-        assert keys(store) == seen == list(range(len(seen)))
-        known = len(seen) - 1
-        assert known - acknowledged in (0, 1), "stored, killed before it could say so"
-    trials = {row.trial: row.repeats for row in store.trials("first")}
-    assert trials == {number % 5: number for number in range(known + 1)[-5:]}
+    assert_sigkill_loses_and_doubles_nothing(store, 6, 0.3)
 
 
 def test_a_torn_last_line_is_ignored_and_cut_off(store, wal_file):
