@@ -189,13 +189,17 @@ class Conductor:
             self._write([course.trial_row(job.trial)])
 
     def _goes_on(self, course: Course, job: Job, done: Trained) -> bool:
-        record = done.record
-        course.record(job.trial, record.val_score, record.val_loss, record.seconds)
-        row = course.training_row(job.trial, done)
-        ended = job.trial not in course.running
-        stops = ended or self.pace.draining or self._search_must_end()
-        # The trial's own row is renewed when nothing more of it follows.
-        self._write([row, course.trial_row(job.trial)] if stops else [row])
+        rows: list[TrialRow | RepeatRow | FinalRow] = []
+        # A worker that was started anew behind our back begins with the first repeat of its job:
+        # what is stored is not taken in twice.
+        if done.index == course.trials[job.trial].repeats:
+            record = done.record
+            course.record(job.trial, record.val_score, record.val_loss, record.seconds)
+            rows.append(course.training_row(job.trial, done))
+        stops = job.trial not in course.running or self.pace.draining or self._search_must_end()
+        if stops:  # the trial's own row is renewed when nothing more of it follows
+            rows.append(course.trial_row(job.trial))
+        self._write(rows)
         return not stops
 
     def _confirm(self, course: Course, job: Job, done: Trained) -> None:

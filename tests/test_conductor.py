@@ -63,6 +63,20 @@ def test_a_result_is_written_before_its_job_goes_on():
     assert seen and all(seen)
 
 
+def test_a_worker_that_is_started_anew_behind_our_back_does_nothing_twice_for_the_store():
+    usual, memory = ran(), Memory()
+    conductor = conductor_for(plan_from(), memory)
+    while (job := conductor.next_job("it")) is not None:
+        indices = list(range(job.first, job.last))
+        if job.last - job.first > 2:
+            indices[2:2] = indices[:2]  # 0, 1, then from the start again: 0, 1, 2 …
+        for index in indices:
+            if not conductor.receive("it", pretend(job, index)):
+                break
+    assert conductor.state == "finished"
+    assert memory.numbers() == usual.numbers()
+
+
 def test_all_trials_of_a_graph_meet_the_same_repeats_in_the_same_order():
     memory = ran(workers=3)
     seeds: dict[tuple[str, int], set[int]] = {}

@@ -10,6 +10,8 @@ QUIET = {
     "RAY_COLOR_PREFIX": "0",
     "TUNE_DISABLE_AUTO_CALLBACK_LOGGERS": "1",  # results go to the store, and nowhere else
     "TUNE_DISABLE_SIGINT_HANDLER": "1",  # Ctrl-C drains: see the driver
+    # Otherwise Tune itself begins the trial of a preempted machine anew, at its first repeat.
+    "RAY_TRAIN_COUNT_PREEMPTION_AS_FAILURE": "1",
     "TUNE_MAX_PENDING_TRIALS_PG": "10000",  # the searcher knows how many may be out
     "TUNE_GLOBAL_CHECKPOINT_S": "1000000",  # nothing is restored from Tune's snapshots
     "TUNE_WARN_SLOW_EXPERIMENT_CHECKPOINT_SYNC_THRESHOLD_S": "1000000",
