@@ -1,4 +1,7 @@
-"""The commands of docs/REPRODUCING.md: searches are planned in full, trainings are cut short."""
+"""docs/REPRODUCING.md: its commands run, and its numbers are those of the runs stored beside it.
+
+Searches are planned in full, trainings are cut short, comparisons are made as they stand there.
+"""
 
 import re
 import shlex
@@ -10,9 +13,15 @@ from click.testing import CliRunner
 from clar_tune.cli import main
 from clar_tune.space import shipped_spaces
 
-PAGE = (Path(__file__).parent.parent / "docs" / "REPRODUCING.md").read_text()
+ROOT = Path(__file__).parent.parent
+PAGE = (ROOT / "docs" / "REPRODUCING.md").read_text()
+SECTIONS = {text.splitlines()[0]: text for text in re.split(r"^## ", PAGE, flags=re.MULTILINE)[1:]}
+COMPARE = re.compile(r"^clar-tune (compare --store docs/results .+)$", re.MULTILINE)
+STORED = [title for title, text in SECTIONS.items() if COMPARE.search(text)]
+NUMBERS = re.compile(r"\d+\.\d+ ± \d+\.\d+|[+-]\d\.\d{3} to [+-]\d\.\d{3}|\d\.\d{4}(?= \()")
+"""Means with their intervals, ends of intervals, and ratios before that of the paper."""
 COMMANDS = re.findall(r"^clar-tune (.+)$", PAGE, re.MULTILINE)
-SHORT = {"run": ["--dry-run"], "train": ["--max-epochs", "3", "--warmup", "1"]}
+SHORT = {"run": ["--dry-run"], "train": ["--max-epochs", "3", "--warmup", "1"], "compare": []}
 
 
 @pytest.fixture(scope="module")
@@ -25,6 +34,7 @@ def cache(tmp_path_factory) -> Path:
 @pytest.mark.parametrize("command", COMMANDS)
 def test_commands_run(command, data_folder, cache, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
+    monkeypatch.chdir(ROOT)
     words = shlex.split(command)
     done = CliRunner().invoke(main, [*words, *SHORT[words[0]]])
     assert done.exit_code == 0, done.output
@@ -34,3 +44,20 @@ def test_every_other_table_and_figure_of_the_paper_has_its_command():
     planned = {shlex.split(command)[2] for command in COMMANDS if command.startswith("run")}
     elsewhere = {"quickstart", "homophily", "heterophily", "all"}
     assert planned == set(shipped_spaces()) - elsewhere
+
+
+@pytest.mark.parametrize("title", STORED)
+def test_numbers_are_those_of_the_stored_runs(title, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    section, told = SECTIONS[title], ""
+    for command in COMPARE.findall(section):
+        done = CliRunner().invoke(main, [*shlex.split(command), "--format", "markdown"])
+        assert done.exit_code == 0, done.output
+        told += re.sub(r"[*\\§¶†‡]", "", done.output)
+    shown = NUMBERS.findall(section)
+    assert shown
+    assert [number for number in shown if number not in told] == []
+
+
+def test_tables_and_figures_are_stored():
+    assert STORED, "or nothing was compared above"
