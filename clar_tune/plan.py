@@ -127,7 +127,7 @@ def make_plan(space: Space, options: Options) -> Plan:
     methods = _methods(space, options)
     _refuse_doubles("--graphs", graphs)
     _refuse_doubles("--methods", [method.name for method in methods])
-    _check_conditions(space, options, methods)
+    _check_conditions(space, options, (*space.methods, *methods))
     for graph in graphs:
         dataset_named(graph)
         check_protocol(graph, _protocol(space, options, graph))

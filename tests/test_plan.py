@@ -151,6 +151,8 @@ def test_options_choose_values_of_a_sweep_and_keep_conditions_without_the_key():
         *("gcn+clar clamp=1,layers=2", "gcn+clar clamp=1,layers=8"),
     ]
     assert len(swept("clamp=1")) == 6
+    # A key that the chosen methods do not have leaves all of their conditions.
+    assert len(varied_plan(SWEPT, conditions=("clamp=1",), methods=("gcn",)).studies) == 3
 
 
 @pytest.mark.parametrize(
