@@ -1,11 +1,14 @@
 """Runs that are cut off on a local Ray, and what ``resume`` makes of them."""
 
 import random
+import shlex
 import time
 
 import pytest
 from commands import ONE, PACED, Place, assert_exact, comparable, copy_of, finished
 
+from clar_tune.cli.launch import Ended, _continuation
+from clar_tune.cli.run import run
 from clar_tune.store import Store
 
 pytestmark = pytest.mark.slow
@@ -114,3 +117,11 @@ def test_a_time_budget_shorter_than_the_start_pauses(tmp_path):
     )
     place.store = Store.open(tmp_path / "a store")
     assert place.store.find("it").row.state == "paused"
+
+
+def test_the_command_that_goes_on_names_the_same_server():
+    at = "s3://bucket/folder?endpoint_override=http://minio:9000"
+    ended = Ended(Store.open("store"), "it", "paused", [])
+    with run.make_context("run", ["--space", "quickstart", "--store", at]).scope():
+        words = shlex.split(_continuation(ended))
+    assert words == ["clar-tune", "resume", "it", "--store", at]
