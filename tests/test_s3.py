@@ -150,7 +150,7 @@ def test_another_machine_does_again_what_never_arrived_and_says_how_much(place, 
         holder = read_lease(place.store._files, "it")
         return holder is not None and holder.seq >= seen_elsewhere() + 2
 
-    place.pace(0.1)
+    place.pace(1.0)  # the lease is told every ten seconds: the run must last longer
     with place.started("run", "--space", "space.yaml", "--name", "it") as going:
         going.wait_for(ahead, "rows that the lease knows and the bucket does not hold")
         assert going.kill() == []

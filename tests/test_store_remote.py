@@ -129,6 +129,24 @@ def test_recovery_survives_a_crash_of_its_own(store, monkeypatch):
     assert keys(store) == [0]
 
 
+def test_no_run_says_finished_before_its_rows_have_arrived(store, tmp_path, monkeypatch):
+    run = store.create("first", run_row())
+    run.append([repeat_row(0)])
+    write = Files.write
+
+    def end_at_the_rows(files, path, *given, **named):
+        if path.startswith("repeats"):
+            raise KeyboardInterrupt
+        write(files, path, *given, **named)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Files, "write", end_at_the_rows)
+        with pytest.raises(KeyboardInterrupt):
+            run.close(state="finished")
+    here(monkeypatch, tmp_path, "second-machine")
+    assert store.find("first").row.state == "running"
+
+
 def test_another_machine_says_how_much_it_lacks_and_its_rows_count(store, tmp_path, monkeypatch):
     run = store.create("first", run_row())
     run.append([repeat_row(0)])

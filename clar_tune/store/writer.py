@@ -63,12 +63,7 @@ class RunWriter:
     def update(self, **changes: Any) -> None:
         """Change the run's manifest."""
         self._check()
-        row = replace(self.row, **changes)
-        lines = [("runs", plain("runs", row))]
-        _validate(lines)
-        self._wal.append(lines)
-        self.row = row
-        self._pending += 1
+        self._note(changes)
         self._attempt(self._write_manifest)
 
     def tick(self) -> None:
@@ -93,7 +88,7 @@ class RunWriter:
         self._lease.check()
         try:
             if changes:
-                self.update(**changes)
+                self._note(changes)  # its file comes last: no run says finished before its rows
             self._flush_at_last()
         except BaseException:
             with suppress(StoreError):
@@ -102,6 +97,15 @@ class RunWriter:
         self._wal.remove()
         with suppress(StoreError):  # all is stored; a lease that stays ends by itself
             self._lease.release(clean=True)
+
+    def _note(self, changes: dict[str, Any]) -> None:
+        """Make a change of the manifest durable, for the next flush."""
+        row = replace(self.row, **changes)
+        lines = [("runs", plain("runs", row))]
+        _validate(lines)
+        self._wal.append(lines)
+        self.row = row
+        self._pending += 1
 
     def _flush_at_last(self) -> None:
         """Nothing comes after this flush: a store that refuses for a while is waited for.
