@@ -16,6 +16,8 @@ import tempfile
 import time
 from pathlib import Path
 
+import click
+
 from clar_tune.datasets import load
 from clar_tune.jobs import Job, Trained, perform
 from clar_tune.store import Store
@@ -24,7 +26,6 @@ from clar_tune.tensors import TensorGraph
 GRAPH, METHOD, PROTOCOL = "csbm-homophily", "gcn+clar", "balanced-60-20-20"
 TRIALS = {1.0: 60, 0.25: 160}
 """Seconds of a trial, and how many are timed."""
-ROUNDS = 2
 SPACE = """
 description: trials of a fixed number of epochs
 graphs: [{graph}]
@@ -40,13 +41,16 @@ settings:
 """
 
 
-def main() -> None:
+@click.command()
+@click.option("--rounds", default=2, show_default=True, type=click.IntRange(1))
+@click.option("--at-most", type=click.IntRange(4), help="Trials of a round, if not so many.")
+def main(rounds: int, at_most: int | None) -> None:
     """Time both sides in turn."""
     epoch = seconds_per_epoch()
     print(f"{'trial':>6} {'epochs':>7} {'trials':>7} {'run/min':>8} {'loop/min':>9} {'ratio':>6}")
-    for seconds, trials in TRIALS.items():
-        epochs = max(1, round(seconds / epoch))
-        for _ in range(ROUNDS):
+    for seconds, usual in TRIALS.items():
+        epochs, trials = max(1, round(seconds / epoch)), min(usual, at_most or usual)
+        for _ in range(rounds):
             searched, jobs = by_run(epochs, trials)
             looped = by_loop(jobs)
             print(

@@ -12,6 +12,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 from clar_tune.space import shipped_spaces
 
@@ -25,14 +26,16 @@ def main() -> None:
     parser.add_argument("--graphs", default="texas,cornell,chameleon")
     parser.add_argument("--trials", default="12")
     parser.add_argument("--time-budget", default="12h")
+    parser.add_argument("--folder", type=Path, default=FOLDER)
     given = parser.parse_args()
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    space = FOLDER / "heterophily-short.yaml"
+    folder: Path = given.folder
+    folder.mkdir(parents=True, exist_ok=True)
+    space = folder / "heterophily-short.yaml"
     text = Path(str(shipped_spaces()["heterophily"])).read_text()
     space.write_text(shortened(text))
     for arm, options in ARMS.items():
         run(arm, [*options, "--space", str(space)], given)
-    print_table()
+    print_table(folder)
 
 
 def shortened(text: str) -> str:
@@ -43,8 +46,8 @@ def shortened(text: str) -> str:
 
 def run(arm: str, options: list[str], given: argparse.Namespace) -> None:
     """Start one arm, or go on with it."""
-    budget = ["--store", str(FOLDER / "store"), "--time-budget", given.time_budget]
-    known = {line["run"] for line in told(["runs"])}
+    budget = ["--store", str(given.folder / "store"), "--time-budget", given.time_budget]
+    known = {line["run"] for line in told(["runs"], given.folder)}
     if arm in known:
         command = ["resume", arm, *budget]
     else:
@@ -55,9 +58,9 @@ def run(arm: str, options: list[str], given: argparse.Namespace) -> None:
     )
 
 
-def told(command: list[str]) -> list[dict]:
+def told(command: list[str], folder: Path) -> Any:
     """What a command prints as JSON."""
-    store = ["--store", str(FOLDER / "store"), "--json"]
+    store = ["--store", str(folder / "store"), "--json"]
     done = subprocess.run(
         [sys.executable, "-m", "clar_tune", *command, *store],
         check=True,
@@ -67,10 +70,11 @@ def told(command: list[str]) -> list[dict]:
     return json.loads(done.stdout)
 
 
-def print_table() -> None:
+def print_table(folder: Path) -> None:
     """Repeats trained and best validation scores, per graph and in all."""
     studies = {
-        arm: {(s["graph"], s["method"]): s for s in told(["show", arm])["studies"]} for arm in ARMS
+        arm: {(s["graph"], s["method"]): s for s in told(["show", arm], folder)["studies"]}
+        for arm in ARMS
     }
     asha, full = studies.values()
     print(

@@ -1,0 +1,81 @@
+"""Bring docs/RESULTS.md up to date: what its commands print, and its figures.
+
+A command that reads docs/results stands either at the head of a ``console`` block, which holds its
+output, or alone in an ``sh`` block before a part marked ``<!-- output -->``, whose Markdown it
+prints. Both are replaced; all else, and what other commands printed, stays.
+"""
+
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+from click.testing import CliRunner
+
+from clar_tune.cli import main as clar_tune
+from clar_tune.comparison import compare
+from clar_tune.figures import Figure, of_comparison
+from clar_tune.figures.files import drawn
+from clar_tune.overview import read_run
+from clar_tune.store import Store
+
+ROOT = Path(__file__).parent.parent
+PAGE = ROOT / "docs" / "RESULTS.md"
+STORE = "docs/results"
+FIGURES = ROOT / "docs" / "figures"
+SHOWN = re.compile(r"!\[[^]]*\]\(figures/([\w-]+)\.(\w+)\.svg\)")
+"""Figures of the page: ``RUN.NAME.svg``, of several runs ``RUN-and-RUN.NAME.svg``."""
+
+_READS = rf"clar-tune (?:compare|query) --store {STORE}\b.*"
+_CONSOLE = re.compile(rf"(```console\n\$ )({_READS})\n(?s:.*?)(?=```)")
+_MARKDOWN = re.compile(
+    rf"(```sh\n)({_READS})(\n```\n\n<!-- output -->\n)(?s:.*?)(?=<!-- end of output -->)"
+)
+
+
+def refreshed(page: str) -> str:
+    """The page with what its commands print now."""
+    page = _CONSOLE.sub(lambda found: f"{found[1]}{found[2]}\n{_printed(found[2])}", page)
+    return _MARKDOWN.sub(
+        lambda found: f"{found[1]}{found[2]}{found[3]}\n{_lowered(_printed(found[2]))}\n", page
+    )
+
+
+def _printed(command: str) -> str:
+    """What a command prints, without spaces at the ends of lines."""
+    done = CliRunner().invoke(clar_tune, shlex.split(command)[1:])
+    if done.exit_code != 0:
+        raise click.ClickException(f"{command}\n{done.output}")
+    return "\n".join(line.rstrip() for line in done.output.strip("\n").splitlines()).strip() + "\n"
+
+
+def _lowered(markdown: str) -> str:
+    """Headings two levels lower: the page has a title and sections of its own."""
+    return re.sub(r"^#", "###", markdown, flags=re.MULTILINE)
+
+
+def figures(page: str) -> Iterator[tuple[str, Figure]]:
+    """The figures that a page shows, by the names of their files."""
+    wanted: dict[str, set[str]] = {}
+    for runs, name in SHOWN.findall(page):
+        wanted.setdefault(runs, set()).add(name)
+    store = Store.open(STORE)
+    for runs, names in wanted.items():
+        views = [read_run(store, run, curves=True) for run in runs.split("-and-")]
+        found = {figure.name: figure for figure in of_comparison(compare(views), views)}
+        yield from ((f"{runs}.{name}.svg", found[name]) for name in sorted(names))
+
+
+@click.command()
+def main() -> None:
+    """Rewrite the page and its figures."""
+    page = refreshed(PAGE.read_text())
+    PAGE.write_text(page)
+    FIGURES.mkdir(exist_ok=True)
+    for name, figure in figures(page):
+        (FIGURES / name).write_text(drawn(figure))
+
+
+if __name__ == "__main__":
+    main()
