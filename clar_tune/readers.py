@@ -101,13 +101,15 @@ def read_actor(paths: Sequence[Path]) -> RawGraph:
 
 
 def read_heterophilous(paths: Sequence[Path]) -> RawGraph:
-    """One npz with node features, labels, edges listed once, and a row of masks per split."""
+    """One npz with node features, labels, edges listed once, and perhaps a row of masks per split."""
     with _reading(paths[0]), np.load(paths[0], allow_pickle=False) as file:
+        masks = [f"{part}_masks" for part in ("train", "val", "test")]
+        split = any(name in file for name in masks)
         return _checked(
             features=sp.csr_array(file["node_features"]),
             edges=_both_ways(file["edges"].T),
             labels=file["node_labels"],
-            fixed=FixedSplits(*(file[f"{part}_masks"].T for part in ("train", "val", "test"))),
+            fixed=FixedSplits(*(file[name].T for name in masks)) if split else None,
         )
 
 

@@ -9,24 +9,31 @@ from pathlib import Path
 
 import click
 import pytest
+from click.testing import CliRunner
 from commands import CLAR_TUNE
 
+from clar_tune import catalogue
 from clar_tune.cli import main
 from clar_tune.space import parse_space
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
+USAGE = (ROOT / "docs" / "USAGE.md").read_text()
 PYTHON = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
-COMMANDS = re.findall(r"^\$ clar-tune (.+)$", README, re.MULTILINE)
+MODELS, FILE, ENTRY, LOOP = PYTHON
+(SPACE,) = re.findall(r"```yaml\n(.*?)```", README, re.DOTALL)
+COMMANDS = [
+    *re.findall(r"^\$ clar-tune (.+)$", README, re.MULTILINE),
+    *re.findall(r"^\$ clar-tune (.+)$", USAGE, re.MULTILINE),
+]
 NEEDS_DATA = ("chameleon", "cora", "texas")
 LONG = ("--space heterophily",)
 """Commands that take long are executed with --dry-run."""
 
 
-@pytest.mark.parametrize("number", range(len(PYTHON)))
-def test_examples_run(number, tmp_path):
+def test_the_loop_runs(tmp_path):
     script = tmp_path / "example.py"
-    script.write_text(PYTHON[number])
+    script.write_text(LOOP)
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert re.match(r"accuracy 0\.\d{3}\n", done.stdout)
@@ -34,16 +41,23 @@ def test_examples_run(number, tmp_path):
 
 @pytest.fixture(scope="module")
 def desk(tmp_path_factory) -> Path:
-    """A folder with a store, which the commands of the README share, one after the other."""
-    return tmp_path_factory.mktemp("readme")
+    """A folder that the commands of README and docs share, one after the other.
+
+    It has the files that the README shows, and the results that come with the project.
+    """
+    desk = tmp_path_factory.mktemp("readme")
+    (desk / "my_models.py").write_text(MODELS)
+    (desk / "my-space.yaml").write_text(SPACE)
+    (desk / "docs").symlink_to(ROOT / "docs")
+    return desk
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 def test_commands_run(command, request, desk):
-    if any(name in command for name in NEEDS_DATA):
-        request.getfixturevalue("data_folder")
     words = shlex.split(command)
+    if any(name in command for name in NEEDS_DATA) and words[0] != "query":
+        request.getfixturevalue("data_folder")
     if any(part in command for part in LONG):
         words.append("--dry-run")
     if words[0] == "repro":
@@ -53,6 +67,26 @@ def test_commands_run(command, request, desk):
         [CLAR_TUNE, *words], cwd=desk, env=environment, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_a_graph_is_added_as_shown(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("mine/raw").mkdir(parents=True)
+    exec(FILE, {})
+    row = ENTRY.strip().rstrip(",")
+
+    def told(entry: str, *words: str) -> str:
+        ((name, dataset),) = eval(f"{{{entry}}}", vars(catalogue)).items()
+        monkeypatch.setitem(catalogue.DATASETS, name, dataset)
+        return CliRunner().invoke(main, [*words, "--data", "."]).output
+
+    verify = ("graphs", "verify", "mine")
+    (digest,) = re.findall(r"mine/raw\) has the hash (\w+),", told(row, *verify))
+    assert told(row.replace("HASH", digest), *verify) == "mine: ok\n"
+    wrong = told(row.replace("HASH", digest).replace("0.8", "0.9"), *verify)
+    assert "homophily=0.8" in wrong, "it says what stands in the file"
+    trained = ("train", "--graph", "mine", "--method", "gcn+clar", "--max-epochs", "3")
+    assert "validation accuracy" in told(row.replace("HASH", digest), *trained)
 
 
 def _a_key(desk: Path) -> str:
