@@ -101,7 +101,7 @@ def read_actor(paths: Sequence[Path]) -> RawGraph:
 
 
 def read_heterophilous(paths: Sequence[Path]) -> RawGraph:
-    """One npz with node features, labels, edges listed once, and perhaps a row of masks per split."""
+    """One npz: features, labels, edges listed once, and perhaps a row of masks per split."""
     with _reading(paths[0]), np.load(paths[0], allow_pickle=False) as file:
         masks = [f"{part}_masks" for part in ("train", "val", "test")]
         split = any(name in file for name in masks)
