@@ -22,6 +22,7 @@ def caption_of(
     """One sentence each; ``family`` is the number of planned comparisons."""
     budget = runs[0].budget
     yield _budget(budget, searched)
+    yield from _parts(runs)
     yield from _splits(rows)
     yield from _intervals(rows, budget["searches"])
     yield from _test_nodes(runs, rows, searched)
@@ -46,6 +47,15 @@ def _budget(budget: Mapping[str, Any], searched: bool) -> str:
         f"Budget of every study: {budget['trials']} trials by {budget['sampler']}, "
         f"{budget['repeats']} repeats {rung}, {budget['finals']} finals{searches}; {epochs}"
     )
+
+
+def _parts(runs: Sequence[RunView]) -> Iterator[str]:
+    """What the command of a run took of its space, if not all."""
+    for run in runs:
+        taken = {key: run.options.get(key) for key in ("graphs", "methods", "conditions")}
+        named = [f"{key} {', '.join(values)}" for key, values in taken.items() if values]
+        if named:
+            yield f"{run.name} is a part of its space, chosen by its command: {'; '.join(named)}."
 
 
 def _tests(family: int) -> str:

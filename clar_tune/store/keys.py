@@ -27,7 +27,10 @@ def find_key(
             break
     keys = {row.key: None for _, _, row in found}
     if not key or not keys:
-        raise StoreError(f"no row with key {key!r}. `clar-tune query` shows the keys there are.")
+        asked = "SELECT run, graph, method, key FROM finals"
+        raise StoreError(
+            f'no row with key {key!r}. `clar-tune query "{asked}"` shows those of finals.'
+        )
     if len(keys) > 1:
         some = ", ".join(list(keys)[:5])
         raise StoreError(f"key {key!r} is not unique: {some} … Write more of it.")

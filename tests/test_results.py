@@ -1,0 +1,84 @@
+"""docs/RESULTS.md and the README say what the runs in docs/results say, to the letter."""
+
+import re
+import shlex
+
+import pytest
+from click.testing import CliRunner
+
+from benchmarks.results import FIGURES, PAGE, ROOT, figures, refreshed
+from clar_tune.cli import main
+from clar_tune.figures.files import drawn
+
+TEXT = PAGE.read_text()
+README = (ROOT / "README.md").read_text()
+OUTPUTS = re.compile(r"```console\n.*?```|<!-- output -->.*?<!-- end of output -->", re.DOTALL)
+NUMBERS = re.compile(r"[+-]?\d+\.\d+ ± \d+\.\d+")
+"""Means or gains with their intervals."""
+COMMANDS = re.findall(r"^(?:\$ )?clar-tune (.+)$", TEXT, re.MULTILINE)
+COMPARED = [command for command in COMMANDS if command.startswith("compare")]
+PLANNED = [command for command in COMMANDS if command.startswith("run")]
+
+
+@pytest.fixture(autouse=True)
+def at_the_top(monkeypatch):
+    monkeypatch.chdir(ROOT)
+
+
+def test_the_page_is_what_its_commands_print():
+    assert refreshed(TEXT) == TEXT
+
+
+def test_a_table_that_differs_is_noticed():
+    number = NUMBERS.findall(TEXT)[-1]
+    assert refreshed(TEXT.replace(number, "99.99 ± 9.99")) != TEXT.replace(number, "99.99 ± 9.99")
+
+
+def test_numbers_in_sentences_stand_in_the_tables():
+    printed = "".join(OUTPUTS.findall(TEXT))
+    printed = re.sub(r"[*\\§¶†‡]", "", printed)
+    told = NUMBERS.findall(OUTPUTS.sub("", TEXT))
+    assert told
+    assert [number for number in told if number not in printed] == []
+
+
+def test_the_latest_run_is_on_the_page():
+    assert "compare --store docs/results --format markdown" in COMPARED
+
+
+def test_figures_are_those_of_the_runs():
+    """Every value of a figure stands in its labels; where it is drawn depends on fonts."""
+    shown = list(figures(TEXT))
+    assert shown
+    for name, figure in shown:
+        assert labels((FIGURES / name).read_text()) == labels(drawn(figure)) != []
+    assert {file.name for file in FIGURES.iterdir()} == {name for name, _ in shown}
+
+
+def labels(svg: str) -> list[str]:
+    return re.findall(r'aria-label="([^"]*)"', svg) + re.findall(r">([^<>]+)</text>", svg)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", PLANNED)
+def test_runs_are_planned(command, monkeypatch):
+    """Without the graphs, so that no epochs are probed."""
+    monkeypatch.delenv("CLAR_TUNE_DATA", raising=False)
+    words = shlex.split(command)
+    more = [] if "--dry-run" in words else ["--dry-run"]
+    done = CliRunner().invoke(main, [*words, *more])
+    assert done.exit_code == 0, done.output
+
+
+def test_other_commands_are_known():
+    """A run is resumed in tests of its own; here only that it is a run of this store."""
+    others = {shlex.split(c)[0] for c in COMMANDS} - {"compare", "query", "run"}
+    assert others <= {"resume"}
+
+
+def test_the_readme_shows_a_table_and_a_figure_of_the_page():
+    tables = re.findall(r"(?:^\|.*\n)+", README, re.MULTILINE)
+    assert [table for table in tables if table in TEXT]
+    assert refreshed(README) == README
+    (figure,) = re.findall(r"!\[[^]]*\]\(docs/figures/([^)]+)\)", README)
+    assert (FIGURES / figure).exists()
