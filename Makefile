@@ -5,8 +5,9 @@ SPACE  ?= quickstart
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-# Tests of whole clusters: hosts, networks that fail, installations, ten thousand trials.
-CLUSTER := tests/test_hosts.py tests/test_cluster_yaml.py tests/test_scale.py
+# Tests of whole clusters: hosts, networks that fail, installations, the guide, ten thousand trials.
+CLUSTER := tests/test_hosts.py tests/test_cluster_yaml.py tests/test_scale.py \
+           tests/test_cluster_guide.py tests/test_cluster_launch.py
 
 .PHONY: run test test-cluster check bench clean
 

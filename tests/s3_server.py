@@ -1,4 +1,4 @@
-"""An S3 server on loopback in a process of its own, with faults that can be switched on.
+"""An S3 server in a process of its own, by default on loopback, with faults to switch on.
 
 moto answers as S3 does, but takes any credentials; the layer before it knows one access key,
 counts requests and, while a fault is on, refuses to write.
@@ -8,7 +8,7 @@ import json
 import subprocess
 import sys
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -32,11 +32,12 @@ class Server:
     """A server that runs."""
 
     port: int
+    address: str = "127.0.0.1"
 
     @property
     def endpoint(self) -> str:
         """What AWS_ENDPOINT_URL is to hold."""
-        return f"http://127.0.0.1:{self.port}"
+        return f"http://{self.address}:{self.port}"
 
     @property
     def environment(self) -> dict[str, str]:
@@ -69,15 +70,20 @@ class Server:
             return json.load(answer)
 
 
+def _here(*words: str) -> list[str]:
+    return list(words)
+
+
 @contextmanager
-def s3_server() -> Iterator[Server]:
-    """A server with an empty bucket for as long as the block lasts."""
-    process = subprocess.Popen(
-        [sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
+def s3_server(
+    address: str = "127.0.0.1", bucket: str = BUCKET, inside: Callable[..., list[str]] = _here
+) -> Iterator[Server]:
+    """A server with an empty bucket for as long as the block lasts; ``inside`` says where."""
+    command = inside(sys.executable, __file__, address, bucket)
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     try:
-        yield Server(int(process.stdout.readline()))
+        yield Server(int(process.stdout.readline()), address)
     finally:
         process.kill()
         process.communicate()
@@ -126,7 +132,7 @@ def _refused(
     return [f"<Error><Code>{code}</Code><Message>{message}</Message></Error>".encode()]
 
 
-def _serve() -> None:
+def _serve(address: str, bucket: str) -> None:
     import logging
     import threading
 
@@ -138,9 +144,9 @@ def _serve() -> None:
         protocol_version = "HTTP/1.1"
 
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
-    get_backend("s3")["123456789012"]["aws"].create_bucket(BUCKET, "eu-central-1")
+    get_backend("s3")["123456789012"]["aws"].create_bucket(bucket, "eu-central-1")
     moto = DomainDispatcherApplication(create_backend_app)
-    server = make_server("127.0.0.1", 0, Faulty(moto), threaded=True, request_handler=Lasting)
+    server = make_server(address, 0, Faulty(moto), threaded=True, request_handler=Lasting)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     sys.stdout.write(f"{server.server_port}\n")
     sys.stdout.flush()
@@ -148,4 +154,4 @@ def _serve() -> None:
 
 
 if __name__ == "__main__":
-    _serve()
+    _serve(*sys.argv[1:])
