@@ -16,6 +16,7 @@ from simulation import Memory, conductor_for, plan_from, work
 from clar_tune.comparison import Across, compare
 from clar_tune.errors import StoreError
 from clar_tune.figures import DARK, LIGHT, of_comparison, of_study, vega_script, write_figures
+from clar_tune.figures.against_paper import paper_figure
 from clar_tune.figures.axes import axes_of
 from clar_tune.figures.expected import expected_best, preferred_last
 from clar_tune.figures.files import WIDTH, drawn
@@ -195,6 +196,24 @@ def test_scores_stand_against_those_of_the_paper(overall, comparison):
         if score.paper is not None
     )
     assert f"for {inside} of 18 scores" in figure.text
+
+
+def test_no_axis_shows_more_than_all(comparison):
+    """An interval may end where no score can be, or be unknown; no line is drawn there."""
+    wide = [replace(score, half=2.0) for score in comparison.scores]
+    unknown = [replace(score, half=None) for score in comparison.scores]
+
+    def figure(scores):
+        return paper_figure(replace(comparison, scores=tuple(scores)))
+
+    shown = {float(text) for text in texts(figure(wide)) if re.fullmatch(r"[\d.]+", text)}
+    assert {0.0, 100.0} <= shown and max(shown) == 100.0
+    assert "−10" not in texts(figure(wide))
+    _, bars, *_ = marks(figure(wide), "rule")
+    assert {abs(float(bar.get("y2"))) for bar in bars} == {400.0}
+    assert sum(map(len, marks(figure(unknown), "rule"))) < sum(
+        map(len, marks(figure(wide), "rule"))
+    )
 
 
 def test_expected_best_is_the_mean_over_all_subsets():

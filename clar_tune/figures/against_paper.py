@@ -64,7 +64,11 @@ def _spec(rows: Sequence[dict[str, Any]], unit: Unit) -> dict[str, Any]:
         .encode(x=alt.XDatum(low), y=alt.YDatum(low), x2=alt.X2Datum(high), y2=alt.Y2Datum(high)),
         alt.Chart()
         .mark_rule(opacity=0.55)
-        .encode(x=x, y=alt.Y("shown_low:Q", **on_y), y2="shown_high:Q", color=looks["color"]),
+        .transform_filter("isValid(datum.low)")
+        .transform_calculate(
+            drawn_low=f"max(datum.shown_low, {low})", drawn_high=f"min(datum.shown_high, {high})"
+        )
+        .encode(x=x, y=alt.Y("drawn_low:Q", **on_y), y2="drawn_high:Q", color=looks["color"]),
         alt.Chart()
         .mark_point(size=60, filled=True, opacity=0.9)
         .encode(x=x, y=alt.Y("shown_mean:Q", **on_y), tooltip=_tooltip(unit), **looks),
@@ -106,11 +110,12 @@ def _ranges(places: int) -> list[alt.Chart]:
 
 
 def _domain(rows: Sequence[dict[str, Any]], unit: Unit) -> tuple[float, float]:
-    """Both axes alike, a little wider than the data."""
+    """Both axes alike, a little wider than the data; an interval may end where no score can be."""
     names = ("paper", "mean", "low", "high")
     values = [unit.factor * row[name] for row in rows for name in names if row[name] is not None]
     room = 0.04 * (max(values) - min(values)) or 1.0
-    return round(min(values) - room, 4), round(max(values) + room, 4)
+    low, high = round(min(values) - room, 4), round(max(values) + room, 4)
+    return (max(low, 0.0), min(high, 100.0)) if unit.percent else (low, high)
 
 
 def _tooltip(unit: Unit) -> list[alt.Tooltip]:
