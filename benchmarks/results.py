@@ -1,4 +1,4 @@
-"""Bring docs/RESULTS.md up to date: what its commands print, and its figures.
+"""Bring docs/RESULTS.md and the README up to date: what their commands print, and the figures.
 
 A command that reads docs/results stands either at the head of a ``console`` block, which holds its
 output, or alone in an ``sh`` block before a part marked ``<!-- output -->``, whose Markdown it
@@ -21,7 +21,7 @@ from clar_tune.overview import read_run
 from clar_tune.store import Store
 
 ROOT = Path(__file__).parent.parent
-PAGE = ROOT / "docs" / "RESULTS.md"
+PAGE, README = ROOT / "docs" / "RESULTS.md", ROOT / "README.md"
 STORE = "docs/results"
 FIGURES = ROOT / "docs" / "figures"
 SHOWN = re.compile(r"!\[[^]]*\]\(figures/([\w-]+)\.(\w+)\.svg\)")
@@ -47,7 +47,7 @@ def _printed(command: str) -> str:
     done = CliRunner().invoke(clar_tune, shlex.split(command)[1:])
     if done.exit_code != 0:
         raise click.ClickException(f"{command}\n{done.output}")
-    return "\n".join(line.rstrip() for line in done.output.strip("\n").splitlines()).strip() + "\n"
+    return "\n".join(line.rstrip() for line in done.output.splitlines()).strip("\n") + "\n"
 
 
 def _lowered(markdown: str) -> str:
@@ -69,11 +69,11 @@ def figures(page: str) -> Iterator[tuple[str, Figure]]:
 
 @click.command()
 def main() -> None:
-    """Rewrite the page and its figures."""
-    page = refreshed(PAGE.read_text())
-    PAGE.write_text(page)
+    """Rewrite both pages and the figures; start it at the top of the project."""
+    for page in (PAGE, README):
+        page.write_text(refreshed(page.read_text()))
     FIGURES.mkdir(exist_ok=True)
-    for name, figure in figures(page):
+    for name, figure in figures(PAGE.read_text()):
         (FIGURES / name).write_text(drawn(figure))
 
 

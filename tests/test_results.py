@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import shutil
 
 import pytest
 from click.testing import CliRunner
@@ -70,10 +71,16 @@ def test_runs_are_planned(command, monkeypatch):
     assert done.exit_code == 0, done.output
 
 
-def test_other_commands_are_known():
-    """A run is resumed in tests of its own; here only that it is a run of this store."""
-    others = {shlex.split(c)[0] for c in COMMANDS} - {"compare", "query", "run"}
-    assert others <= {"resume"}
+@pytest.mark.parametrize("command", [c for c in COMMANDS if c.startswith("resume")])
+def test_what_was_resumed_is_finished(command, tmp_path):
+    copied = shutil.copytree(ROOT / "docs" / "results", tmp_path / "store")
+    done = CliRunner().invoke(main, [*shlex.split(command), "--store", str(copied)])
+    assert done.exit_code == 0, done.output
+    assert "nothing is left to do" in done.output
+
+
+def test_no_command_is_left_out():
+    assert {shlex.split(c)[0] for c in COMMANDS} == {"compare", "query", "run", "resume"}
 
 
 def test_the_readme_shows_a_table_and_a_figure_of_the_page():
