@@ -20,6 +20,8 @@ from clar_tune.figures.against_paper import paper_figure
 from clar_tune.figures.axes import axes_of
 from clar_tune.figures.expected import expected_best, preferred_last
 from clar_tune.figures.files import WIDTH, drawn
+from clar_tune.figures.gain_chart import edge_of
+from clar_tune.figures.gains import gain_figures
 from clar_tune.figures.records import file_stem
 from clar_tune.figures.theme import BLUE, GREY, ORANGE, PURPLE
 from clar_tune.figures.trials import rungs_of, trials_of
@@ -196,6 +198,35 @@ def test_scores_stand_against_those_of_the_paper(overall, comparison):
         if score.paper is not None
     )
     assert f"for {inside} of 18 scores" in figure.text
+
+
+def gains_with(halves):
+    """Rows of gains of a point each, with these halves of intervals."""
+    gain = 0.01
+    return [{"gain": gain, "paper_gain": None, "low": gain - h, "high": gain + h} for h in halves]
+
+
+def test_intervals_of_a_few_do_not_hide_the_others():
+    assert edge_of(gains_with([0.02] * 9 + [0.8])) == pytest.approx(1.1 * 3)
+    assert edge_of(gains_with([0.02] * 10)) is None, "all fit"
+    assert edge_of(gains_with([0.02] * 3 + [0.8])) is None, "too few to call one an exception"
+    assert edge_of([{**row, "low": None} for row in gains_with([0.8] * 10)]) is None
+
+
+def test_an_interval_beyond_the_axis_ends_in_an_arrow(comparison):
+    narrow = [replace(c, half=0.001) for c in comparison.contrasts]
+    wide = [replace(narrow[0], half=5.0), *narrow[1:]]
+
+    def figure(contrasts):
+        (found, *_) = gain_figures(replace(comparison, contrasts=tuple(contrasts)))
+        return found
+
+    def drawn_marks(shown):
+        return sum(map(len, marks(shown, "symbol")))
+
+    assert drawn_marks(figure(wide)) == drawn_marks(figure(narrow)) + 2
+    assert "an arrow: it goes on" in figure(wide).text
+    assert "an arrow" not in figure(narrow).text
 
 
 def test_no_axis_shows_more_than_all(comparison):

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import quantiles
 from typing import Any
 
 import altair as alt
@@ -33,6 +34,8 @@ LOOKS = {
 """Colour and shape of each outcome; the shapes point to where it stands."""
 TURNED = {"triangle-right": "triangle-left", "triangle-left": "triangle-right"}
 """Shapes where better is left."""
+FEW, WIDE = 8, 2.0
+"""Comparisons from which on the axis may be cut, and how much wider an interval must then be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +72,25 @@ class Measure:
         return f"{value:.4f}" if self.of_errors else self.unit.gain(value)
 
 
+def edge_of(rows: Sequence[Mapping[str, Any]]) -> float | None:
+    """How far from zero gains are drawn, if some intervals are so wide that others would vanish.
+
+    In points. All gains stay inside, and three of four intervals as a whole.
+    """
+    ends = [max(abs(row["low"]), abs(row["high"])) for row in rows if row["low"] is not None]
+    if len(ends) < FEW:
+        return None
+    inside = [abs(row[name]) for row in rows for name in ("gain", "paper_gain") if row[name]]
+    edge = 1.1 * max([*inside, quantiles(ends, n=4)[2]])
+    return round(100 * edge, 2) if max(ends) > WIDE * edge else None
+
+
 def gain_spec(rows: Sequence[Mapping[str, Any]], measure: Measure) -> dict[str, Any]:
     """A line per comparison, under the names of graphs."""
     looks = _looks(rows, measure)
-    scale = alt.Scale(nice=False, zero=False, padding=10)
+    edge = None if measure.of_errors else edge_of(rows)
+    limits: dict[str, Any] = {} if edge is None else {"domain": [-edge, edge]}
+    scale = alt.Scale(nice=False, zero=False, padding=10, **limits)
     x = alt.X("shown_gain:Q", title=measure.title, scale=scale)
     line = alt.Chart().transform_filter("datum.part").encode(y=heading_axis())
     tooltip = _tooltip(measure)
@@ -83,6 +101,7 @@ def gain_spec(rows: Sequence[Mapping[str, Any]], measure: Measure) -> dict[str, 
         line.mark_rule(strokeWidth=2).encode(
             x="drawn_low:Q", x2="drawn_high:Q", color=looks["color"]
         ),
+        *_arrows(line, looks, edge),
         line.mark_point(size=70, **point).encode(x=x, tooltip=tooltip, **looks),
     ]
     if _is_printed(rows, measure):
@@ -94,7 +113,19 @@ def gain_spec(rows: Sequence[Mapping[str, Any]], measure: Measure) -> dict[str, 
         )
         layers.insert(-1, printed.mark_point(size=45, **point))
     chart = alt.layer(*layers, data=ROWS)
-    return spec_of(headed(_shown(chart, measure)), alt.Step(LINE))
+    return spec_of(headed(_shown(chart, measure, edge)), alt.Step(LINE))
+
+
+def _arrows(line: alt.Chart, looks: dict[str, Any], edge: float | None) -> list[alt.Chart]:
+    """At the edge, where an interval goes on."""
+    if edge is None:
+        return []
+    return [
+        line.transform_filter(f"{sign} * datum.shown_{end} > {edge}")
+        .mark_point(size=40, filled=True, opacity=1, shape=shape)
+        .encode(x=f"drawn_{end}:Q", color=looks["color"])
+        for sign, end, shape in ((-1, "low", "triangle-left"), (1, "high", "triangle-right"))
+    ]
 
 
 def _is_printed(rows: Sequence[Mapping[str, Any]], measure: Measure) -> bool:
@@ -102,7 +133,7 @@ def _is_printed(rows: Sequence[Mapping[str, Any]], measure: Measure) -> bool:
     return any(row[measure.fields[-1]] is not None for row in rows)
 
 
-def _shown(chart: Layers, measure: Measure) -> Layers:
+def _shown(chart: Layers, measure: Measure, edge: float | None) -> Layers:
     """Add every number as it is shown, and as text."""
     names = ("shown_gain", "shown_low", "shown_high", "shown_paper")
     fields = dict(zip(names, measure.fields, strict=True))
@@ -120,6 +151,8 @@ def _shown(chart: Layers, measure: Measure) -> Layers:
         f"drawn_{end}": f"isValid(datum.shown_{end}) ? datum.shown_{end} : datum.shown_gain"
         for end in ("low", "high")
     }
+    if edge is not None:
+        ends = {name: f"clamp({end}, {-edge}, {edge})" for name, end in ends.items()}
     return chart.transform_calculate(**shown).transform_calculate(**texts, **ends)
 
 

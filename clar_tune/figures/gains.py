@@ -6,7 +6,7 @@ from typing import Any
 from clar_tune.comparison.records import Comparison, Contrast
 from clar_tune.comparison.wording import counted
 from clar_tune.figures.charts import excerpt_note
-from clar_tune.figures.gain_chart import NO_VERDICT, Measure, gain_spec
+from clar_tune.figures.gain_chart import NO_VERDICT, Measure, edge_of, gain_spec
 from clar_tune.figures.records import Figure, place_name, short
 from clar_tune.figures.units import Unit, unit_of
 from clar_tune.records import LOWER_IS_BETTER
@@ -126,9 +126,10 @@ def _text(rows: Sequence[Mapping[str, Any]], measure: Measure, *, rival: bool) -
             "finals, with the 95 % interval of the paired difference as a part of the same; left"
         )
     else:
+        cut = "" if edge_of(rows) is None else " (an arrow: it goes on beyond the axis)"
         what = (
             f"Paired gain of each method over {against} on the same finals, with its 95 % "
-            "interval; right"
+            f"interval{cut}; right"
         )
     return (
         f"{what} of the dashed line is better. {counted(len(rows), 'comparison')}: {counts} (p "
