@@ -215,7 +215,10 @@ def _print(spec: TrainSpec, record: TrainRecord, tested: float | None) -> None:
     if tested is not None:
         rows.insert(3, (f"test {record.metric}", f"{tested:.4f}"))
     rows += [
-        (f"penalty {name}", f"{term.value:.4g}, with a gradient in {term.active:.1%} of epochs")
+        (
+            "penalty" if name == "penalty" else f"penalty {name}",
+            f"{term.value:.4g}, with a gradient in {term.active:.1%} of epochs",
+        )
         for name, term in record.terms.items()
     ]
     rows += [(name.replace("_", " "), f"{value:.4g}") for name, value in record.facts.items()]
