@@ -55,7 +55,6 @@ def test_it_runs(command, tmp_path, data_folder):
 
 def _of_make(command: str) -> str:
     """What make would execute; its set-up is done, as these tests run."""
-    made = subprocess.run(
-        [*command.split(), "--dry-run"], cwd=ROOT, capture_output=True, text=True, check=True
-    )
+    words = [*command.split(), "--dry-run", "--no-print-directory"]
+    made = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True)
     return made.stdout.splitlines()[-1]
