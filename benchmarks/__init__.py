@@ -1,1 +1,1 @@
-"""Measurements; each prints a table and writes JSON."""
+"""Measurements, each of which prints a table; and what keeps the page of results up to date."""

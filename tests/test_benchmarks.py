@@ -4,12 +4,11 @@ import os
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+from pages import ROOT, fenced
 
-ROOT = Path(__file__).parent.parent
-COMMANDS = re.findall(r"^\$ (.+)$", (ROOT / "docs" / "BENCHMARKS.md").read_text(), re.MULTILINE)
+COMMANDS = fenced("docs/BENCHMARKS.md")
 SHORT = {
     "make bench": "--graphs texas --no-memory --out {folder}/epochs.json",
     "python -m benchmarks.pruning": "--graphs texas --trials 1 --folder {folder}",

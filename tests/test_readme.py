@@ -11,6 +11,7 @@ import click
 import pytest
 from click.testing import CliRunner
 from commands import CLAR_TUNE
+from pages import fenced
 
 from clar_tune import catalogue
 from clar_tune.cli import main
@@ -18,14 +19,20 @@ from clar_tune.space import parse_space
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
-USAGE = (ROOT / "docs" / "USAGE.md").read_text()
 PYTHON = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
 MODELS, FILE, ENTRY, LOOP = PYTHON
 (SPACE,) = re.findall(r"```yaml\n(.*?)```", README, re.DOTALL)
-COMMANDS = [
-    *re.findall(r"^\$ clar-tune (.+)$", README, re.MULTILINE),
-    *re.findall(r"^\$ clar-tune (.+)$", USAGE, re.MULTILINE),
-]
+CLUSTER = fenced("README.md", "On a cluster")
+SHOWN = [line for line in (*fenced("README.md"), *fenced("docs/USAGE.md")) if line not in CLUSTER]
+COMMANDS = [line.removeprefix("clar-tune ") for line in SHOWN if line.startswith("clar-tune ")]
+ELSEWHERE = {
+    "make run": "test_make.py",
+    "make test": "test_make.py",
+    "PIP_CONSTRAINT=constraints.txt pip install .": "test_cluster_guide.py",
+}
+"""Commands that other tests execute; those of the section on clusters: test_cluster_launch.py."""
+PAGES = {"BENCHMARKS", "CLUSTER", "REPRODUCING", "RESULTS", "STORE", "USAGE"}
+"""Pages with commands, each of which has a test that executes all of them."""
 NEEDS_DATA = ("chameleon", "cora", "texas")
 LONG = ("--space heterophily",)
 """Commands that take long are executed with --dry-run."""
@@ -105,6 +112,13 @@ def test_every_command_has_help_with_an_example():
             assert command.help and path in command.help, f"{path} shows no example"
 
     walk(main, "clar-tune")
+
+
+def test_no_command_is_shown_that_is_not_executed():
+    others = {line for line in SHOWN if not line.startswith("clar-tune ")}
+    assert others == ELSEWHERE.keys()
+    pages = {page.stem for page in (ROOT / "docs").glob("*.md") if fenced(f"docs/{page.name}")}
+    assert pages == PAGES
 
 
 def test_every_command_stands_in_the_readme():

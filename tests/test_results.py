@@ -7,7 +7,7 @@ import shutil
 import pytest
 from click.testing import CliRunner
 
-from benchmarks.results import FIGURES, PAGE, ROOT, figures, refreshed
+from benchmarks.results_page import FIGURES, PAGE, ROOT, commands, figures, refreshed
 from clar_tune.cli import main
 from clar_tune.figures.files import drawn
 
@@ -30,9 +30,15 @@ def test_the_page_is_what_its_commands_print():
     assert refreshed(TEXT) == TEXT
 
 
+def test_every_command_that_reads_the_runs_has_its_output_compared():
+    reading = [f"clar-tune {c}" for c in COMMANDS if c.startswith(("compare", "query"))]
+    assert sorted(commands(TEXT)) == sorted(reading) != []
+
+
 def test_a_table_that_differs_is_noticed():
-    number = NUMBERS.findall(TEXT)[-1]
-    assert refreshed(TEXT.replace(number, "99.99 ± 9.99")) != TEXT.replace(number, "99.99 ± 9.99")
+    number = NUMBERS.findall("".join(OUTPUTS.findall(TEXT)))[0]
+    spoilt = TEXT.replace(number, "99.99 ± 9.99")
+    assert refreshed(spoilt) != spoilt
 
 
 def test_numbers_in_sentences_stand_in_the_tables():

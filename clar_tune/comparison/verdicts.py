@@ -47,7 +47,7 @@ def _detectable(undecided: Sequence[Contrast]) -> str:
         return ""
     middle = sizes[len(sizes) // 2]
     errors = any(contrast.ratio is not None for contrast in undecided)
-    points = f"{100 * middle:.2g}" if middle < 1 else f"{100 * middle:.0f}"
+    points = f"{100 * middle:.2g}" if middle < 0.1 else f"{100 * middle:.0f}"
     size = f"{middle:.2g}" if errors else f"{points} points"
     subject, more = ("half of them", " or more") if len(sizes) > 1 else ("it", "")
     return (

@@ -34,6 +34,11 @@ _MARKDOWN = re.compile(
 )
 
 
+def commands(page: str) -> list[str]:
+    """The commands whose output on the page is replaced."""
+    return [found[2] for kind in (_CONSOLE, _MARKDOWN) for found in kind.finditer(page)]
+
+
 def refreshed(page: str) -> str:
     """The page with what its commands print now."""
     page = _CONSOLE.sub(lambda found: f"{found[1]}{found[2]}\n{_printed(found[2])}", page)
