@@ -12,6 +12,7 @@ import json
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import mean, stdev
+from typing import NamedTuple
 
 import click
 
@@ -44,11 +45,17 @@ class Line:
     paper: float = float("nan")
 
 
-class Loaded:
-    """Graphs, loaded once, and how long each line is trained."""
+class Effort(NamedTuple):
+    """How much each line is trained."""
 
-    def __init__(self, pairs: int, max_epochs: int) -> None:
-        self.pairs, self.max_epochs = pairs, max_epochs
+    pairs: int
+    max_epochs: int
+
+
+class Loaded:
+    """Graphs, loaded once."""
+
+    def __init__(self) -> None:
         self._graphs: dict[tuple[str, str], tuple[Graph, TensorGraph]] = {}
 
     def __call__(self, name: str, preprocessing: str) -> tuple[Graph, TensorGraph]:
@@ -60,15 +67,15 @@ class Loaded:
         return self._graphs[key]
 
 
-def run(line: Line, loaded: Loaded) -> dict[str, list[float]]:
+def run(line: Line, loaded: Loaded, effort: Effort) -> dict[str, list[float]]:
     """Validation and test scores in percent and the penalty's activity, pair by pair."""
     graph, tensors = loaded(line.graph, line.preprocessing)
     method = Method.parse(line.method)
     scores: dict[str, list[float]] = {"val": [], "test": [], "active": []}
-    for index in range(loaded.pairs):
+    for index in range(effort.pairs):
         seeds = pair(line.graph, line.protocol, 0, index, line.purpose)
         spec = method.spec(graph, line.params, line.protocol, seeds, select=line.select)
-        spec = replace(spec, max_epochs=loaded.max_epochs)
+        spec = replace(spec, max_epochs=effort.max_epochs)
         fit = train(spec, tensors, search_nodes(graph, line.protocol, spec.split_seed))
         scores["val"].append(100 * fit.record.val_score)
         if line.purpose == "final":
@@ -102,14 +109,14 @@ def lines() -> list[tuple[Line, int | None]]:
     return [*cora, *pubmed, *chameleon, *both]
 
 
-def texas(loaded: Loaded, select: str) -> list[Line]:
+def texas(loaded: Loaded, effort: Effort, select: str) -> list[Line]:
     """The plain line and the setting with the best mean validation score on other splits."""
     usual = {**USUAL, "lr": 0.05}
 
     def searched(alpha_beta: tuple[float, float]) -> float:
         params = {**usual, **NODE_MEAN, "alpha": alpha_beta[0], "beta": alpha_beta[1]}
         line = Line("texas", "gcn+clar", params, purpose="repeat", select=select)
-        return mean(run(line, loaded)["val"])
+        return mean(run(line, loaded, effort)["val"])
 
     alpha, beta = max(TEXAS_GRID, key=searched)
     chosen = {**usual, **NODE_MEAN, "alpha": alpha, "beta": beta}
@@ -153,13 +160,13 @@ def setting(line: Line) -> str:
 @click.option("--out", default="benchmarks/results/accuracy.json", show_default=True, type=Path)
 def main(pairs: int, max_epochs: int, out: Path) -> None:
     """Measure accuracy on the real graphs."""
-    loaded = Loaded(pairs, max_epochs)
+    loaded, effort = Loaded(), Effort(pairs, max_epochs)
     print(HEAD)
     results: list[dict[str, object]] = []
     tested: list[list[float]] = []
 
     def measure(line: Line, partner: int | None) -> None:
-        scores = run(line, loaded)
+        scores = run(line, loaded, effort)
         tested.append(scores["test"])
         gain = None
         if partner is not None:
@@ -170,7 +177,7 @@ def main(pairs: int, max_epochs: int, out: Path) -> None:
     for line, partner in lines():
         measure(line, partner)
     for select in ("loss", "accuracy"):
-        plain, chosen = texas(loaded, select)
+        plain, chosen = texas(loaded, effort, select)
         measure(plain, None)
         measure(chosen, len(tested) - 1)
     out.parent.mkdir(parents=True, exist_ok=True)

@@ -76,6 +76,14 @@ def test_commands_run(command, request, desk):
     assert done.returncode == 0, done.stderr
 
 
+def test_a_penalty_without_a_name_is_called_so_once(tmp_path, monkeypatch):
+    (tmp_path / "my_models.py").write_text(MODELS)
+    monkeypatch.chdir(tmp_path)
+    words = ("--graph", "csbm-homophily", "--method", "gcn+my_models:Shrink", "--max-epochs", "3")
+    done = subprocess.run([CLAR_TUNE, "train", *words], capture_output=True, text=True, check=True)
+    assert re.search(r"^penalty +\S+, with a gradient", done.stdout, re.MULTILINE), done.stdout
+
+
 def test_a_graph_is_added_as_shown(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("mine/raw").mkdir(parents=True)

@@ -10,6 +10,7 @@ from scipy import stats
 from test_comparison import CLEAR, GRID, PLAIN, of, table
 
 from clar_tune.comparison import Comparison, compare
+from clar_tune.comparison.verdicts import _detectable
 from clar_tune.formats import FORMATS
 
 SEARCHED = """
@@ -160,6 +161,14 @@ class TestDetectable:
         sentence = next(text for text in sentences if text.startswith("clar against its"))
         assert "half of them would need a true gain of " in sentence
         assert "points or more to be found with a chance of 80 %" in sentence
+
+    @pytest.mark.parametrize(
+        ("size", "text"), [(0.0123, "1.2"), (0.096, "9.6"), (0.997, "100"), (1.3, "130")]
+    )
+    def test_it_is_written_out(self, size, text):
+        _, contrast = of(compare([table(CLEAR)]), "gcn+clar")
+        told = _detectable([replace(contrast, detectable=size, verdict="undecided")])
+        assert f"a true gain of {text} points" in told
 
 
 class TestWeights:
