@@ -83,17 +83,17 @@ def test_a_run_that_was_killed_and_resumed_equals_the_uninterrupted_one(one, tmp
         assert comparable(rows("it")) == comparable(rows("one"))
 
 
-def test_a_time_budget_pauses_with_ended_studies_confirmed(one, tmp_path):
+def test_a_time_budget_pauses_with_ended_studies_confirmed(tmp_path):
     place = Place(tmp_path, TWO_GRAPHS)
-    place.pace(1.5, edges=EDGES_OF_THE_SECOND)
-    budget = 5 + 2 * one.store.find("one").row.seconds  # for a start and the first graph
-    began = time.monotonic()
-    done = place.search("--name", "it", "--time-budget", f"{budget:.0f}s")
-    took = time.monotonic() - began
+    # The budget is many times what a start and the first graph take; the second graph cannot
+    # end in it, as each of its eight to sixteen trainings sleeps half a minute.
+    place.pace(4, edges=EDGES_OF_THE_SECOND)
+    done = place.search("--name", "it", "--time-budget", "90s")
     assert done.code == 0
     assert done.err.splitlines()[-1] == "paused; go on with: clar-tune resume it"
-    assert took < budget + 40  # the repeat under way is finished, and Ray goes down
     assert place.store.find("it").row.state == "paused"
+    second = [row for row in place.trials("it") if row["graph"] == "csbm-heterophily"]
+    assert 0 < len(second) < 8
     finals = [(row["graph"], row["repeat"]) for row in place.finals("it")]
     assert sorted(finals) == [("csbm-homophily", 0), ("csbm-homophily", 1)]
     stored = place.trainings("it")
