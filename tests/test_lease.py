@@ -17,19 +17,20 @@ from clar_tune.store.files import Files
 from clar_tune.store.lease import Lease, read_lease
 
 CONTENDER = """
-import sys, time
+import sys
 from clar_tune.errors import StoreError
 from clar_tune.store import Store
 
 store = Store.open(sys.argv[1])
-time.sleep(max(0, float(sys.argv[2]) - time.time()))
+print("ready", flush=True)
+input()
 try:
     store.reopen("first")
 except StoreError as error:
-    print(error)
+    print(error, flush=True)
 else:
     print("won", flush=True)
-    time.sleep(3)
+sys.stdin.read()
 """
 
 
@@ -153,9 +154,16 @@ def test_the_end_of_a_driver_that_lost_its_lease_leaves_the_other_alone(files, c
 
 def test_of_processes_that_reopen_at_once_exactly_one_wins(tmp_path):
     Store.open(tmp_path).create("first", run_row()).close()
-    at = str(time.time() + 4)
-    command = [sys.executable, "-c", CONTENDER, str(tmp_path), at]
-    contenders = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(4)]
-    said = sorted(process.communicate()[0].strip() for process in contenders)
+    command = [sys.executable, "-c", CONTENDER, str(tmp_path)]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    contenders = [subprocess.Popen(command, **pipes) for _ in range(4)]
+    assert [process.stdout.readline() for process in contenders] == ["ready\n"] * 4
+    for process in contenders:
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    # The winner lives until all have tried, as a driver that has ended may be followed.
+    said = sorted(process.stdout.readline().strip() for process in contenders)
+    for process in contenders:
+        process.communicate()
     assert said[-1] == "won"
     assert all("has a driver at work: process" in line for line in said[:-1])

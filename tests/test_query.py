@@ -212,10 +212,10 @@ def test_times_are_in_utc(store, monkeypatch):
 
 
 def test_a_query_can_be_interrupted(store):
-    long = "SELECT count(*) FROM range(3000000) a, range(1000) b WHERE a.range * b.range = 3"
+    long = "SELECT count(*) FROM range(3000000) a, range(100000) b WHERE a.range * b.range = 3"
     timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
     started = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
         run_query(store, long)
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 60  # it would take many minutes
