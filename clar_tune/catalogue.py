@@ -50,7 +50,6 @@ def base_name(name: str) -> str:
 
 TWINS = {
     "cornell": "texas",
-    "cornell-corrected": "texas",
     "chameleon-filtered": "chameleon",
     "squirrel-filtered": "squirrel",
 }

@@ -3,7 +3,7 @@
 import signal
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -21,6 +21,7 @@ from clar_tune.plan import Plan
 from clar_tune.resources import Resources
 from clar_tune.rows import STUDY
 from clar_tune.search.environment import prepare
+from clar_tune.splits import check_classes
 from clar_tune.store import RunWriter, Store
 
 
@@ -52,9 +53,16 @@ class Launch:
     data: Path | None = None
 
 
-def load_graphs(plan: Plan, data: Path | None) -> dict[str, Graph]:
-    """Every graph of a plan; a missing or damaged one fails before any work."""
-    return {name: load(name, plan.space.preprocessing, data) for name in plan.graphs}
+def load_graphs(
+    plan: Plan, data: Path | None, names: Collection[str] | None = None
+) -> dict[str, Graph]:
+    """Graphs of a plan, all or some; a missing, damaged or unfit one fails before any work."""
+    chosen = plan.graphs if names is None else names
+    graphs = {name: load(name, plan.space.preprocessing, data) for name in chosen}
+    for name, protocol in {(s.columns.graph, s.columns.protocol) for s in plan.studies}:
+        if name in graphs:
+            check_classes(graphs[name], protocol, plan.options.outer_test)
+    return graphs
 
 
 def drive(

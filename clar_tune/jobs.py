@@ -100,7 +100,7 @@ def perform(job: Job, index: int, graph: Graph, tensors: TensorGraph) -> Outcome
 def failed(index: int, error: Exception) -> Failure:
     """A training that an error ended."""
     release_memory()
-    return Failure(index=index, kind=_kind(error), text=_described(error))
+    return Failure(index=index, kind=_kind(error), text=described(error))
 
 
 def out_of_time(index: int) -> Failure:
@@ -127,6 +127,15 @@ def trained(
     )
 
 
+def described(error: Exception) -> str:
+    """An error in one line, with its place where it was not foreseen."""
+    if isinstance(error, ClarTuneError | OutOfTime):
+        return str(error)[:LONGEST_ERROR]
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    place = f"{Path(frame.filename).name}:{frame.lineno}"
+    return f"{type(error).__name__} at {place}: {error}"[:LONGEST_ERROR]
+
+
 def _kind(error: Exception) -> str:
     if isinstance(error, Diverged):
         return "diverged"
@@ -137,11 +146,3 @@ def _kind(error: Exception) -> str:
     # torch's allocator for the CPU raises a plain RuntimeError.
     out_of_memory = isinstance(error, RuntimeError) and "allocate memory" in str(error)
     return "memory" if out_of_memory else "error"
-
-
-def _described(error: Exception) -> str:
-    if isinstance(error, ClarTuneError | OutOfTime):
-        return str(error)[:LONGEST_ERROR]
-    frame = traceback.extract_tb(error.__traceback__)[-1]
-    place = f"{Path(frame.filename).name}:{frame.lineno}"
-    return f"{type(error).__name__} at {place}: {error}"[:LONGEST_ERROR]

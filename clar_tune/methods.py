@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from clar_tune.adjacency import Adjacency
 from clar_tune.backbones import BACKBONES, Backbone
 from clar_tune.checks import not_negative, positive
-from clar_tune.errors import ParameterError, UnknownName
+from clar_tune.errors import ParameterError, UnknownName, WrongShape
 from clar_tune.graph import Graph
 from clar_tune.records import Params, TrainSpec, Value
 from clar_tune.regularizers import REGULARIZERS, Penalty, Regularizer
@@ -178,6 +178,11 @@ class _Foreign(Regularizer):
     def penalty(self, h: Tensor, graph: Adjacency, draw: Any = None) -> Penalty:
         """The one term ``penalty``; it may be negative."""
         value = self.module(h, graph.edge_index)
+        if not isinstance(value, Tensor) or value.numel() != 1:
+            given = tuple(value.shape) if isinstance(value, Tensor) else type(value).__name__
+            name = type(self.module).__name__
+            raise WrongShape(f"{name}: a penalty is a tensor of one number, got {given}.")
+        value = value.reshape(())
         anything = (-math.inf, math.inf)
         return Penalty(value, ("penalty",), value.detach().reshape(1), anything)
 

@@ -6,6 +6,8 @@ import numpy as np
 from torch import Tensor
 from torch.nn import functional as F
 
+from clar_tune.errors import TrainingError
+
 
 def accuracy(logits: Tensor, labels: Tensor) -> float:
     """Fraction of nodes whose largest logit is that of their class."""
@@ -23,7 +25,10 @@ def roc_auc(logits: Tensor, labels: Tensor) -> float:
     ones = (labels == 1).cpu().numpy()
     positive, negative = int(ones.sum()), int((~ones).sum())
     if not positive or not negative:
-        return float("nan")
+        raise TrainingError(
+            f"ROC AUC needs nodes of both classes, and the {len(ones)} nodes to be scored are "
+            f"all of class {int(positive > 0)}. Choose another protocol."
+        )
     return float((ranks[ones].sum() - positive * (positive + 1) / 2) / (positive * negative))
 
 

@@ -69,6 +69,27 @@ def check_protocol(graph_name: str, protocol: str) -> None:
         )
 
 
+def check_classes(graph: Graph, protocol: str, outer_test: float = 0.0) -> None:
+    """Refuse splits without both classes to be scored where the metric is ROC AUC.
+
+    Of an unbalanced graph a balanced split trains on all nodes of the small class.
+    """
+    if graph.metric != "roc_auc":
+        return
+    split_seed, _ = pair(graph.name, protocol, 0, 0, "repeat")
+    found = graph.labels[search_nodes(graph, protocol, split_seed, outer_test).val]
+    if len(np.unique(found)) < 2:
+        others = [
+            name
+            for name, other in PROTOCOLS.items()
+            if name != protocol and other.held_out and other.applies_to(graph.name)
+        ]
+        raise ParameterError(
+            f"protocol {protocol}: all validation nodes of {graph.name} are of one class, and "
+            f"its metric, ROC AUC, needs both. Choose {' or '.join(others)}."
+        )
+
+
 def _balanced(
     labels: Nodes, classes: int, again: Nodes
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:

@@ -53,7 +53,7 @@ def estimate(
         raise ParameterError(f"scores must be finite numbers, at least one, got {d.tolist()}.")
     units, mean = len(d), float(np.mean(d))
     if not np.any(d) and units > 1:
-        return Estimate(mean, 0.0, 1.0, 0.0, units)
+        return Estimate(mean, 0.0, 1.0, None, units)
     if np.ptp(d) <= ROUNDING * np.max(np.abs(d)):  # one value, too
         return Estimate(mean, None, None, None, units)
     freedom, variance = units - 1, float(np.var(d, ddof=1))

@@ -88,6 +88,10 @@ def test_twins_count_once(twins, joined):
     assert "there are 7" in found.reason
 
 
+def test_cornell_with_its_own_nodes_is_no_twin():
+    assert two([*EIGHT[:6], "texas", "cornell-corrected"]).reason == ""
+
+
 def test_the_scores_of_twins_are_averaged():
     means = {
         ("texas", "a"): 0.6,

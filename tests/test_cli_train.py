@@ -45,6 +45,27 @@ def test_the_same_command_gives_the_same_numbers():
     assert third["init_seed"] != first["init_seed"]
 
 
+ODD_MODELS = """\
+from torch import nn
+
+class Vector(nn.Module):
+    def forward(self, h, edge_index):
+        return h.sum(0)
+
+class Number(nn.Module):
+    def forward(self, h, edge_index):
+        return 0.5
+
+class Weightless(nn.Module):
+    def __init__(self, inputs, outputs):
+        super().__init__()
+
+class Raises(nn.Linear):
+    def forward(self, x, edge_index):
+        raise KeyError("no such weight")
+"""
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
@@ -68,6 +89,25 @@ def test_bad_input_gets_one_clear_line(arguments, code, message):
     assert message in result.stderr
     assert "Traceback" not in result.stderr
     assert result.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("method", "settings", "message"),
+    [
+        ("gcn+odd_models:Vector", [], "Vector: a penalty is a tensor of one number, got (4,)."),
+        ("gcn+odd_models:Number", [], "Number: a penalty is a tensor of one number, got float."),
+        ("odd_models:Weightless", [], "ValueError at optimizer.py:"),
+        ("odd_models:Raises", [], "KeyError at odd_models.py:17: 'no such weight'"),
+        ("gcn+clar", ["--set", "alpha=1e300"], "RuntimeError at "),
+    ],
+)
+def test_models_that_fail_are_told_in_one_line(method, settings, message, tmp_path, monkeypatch):
+    (tmp_path / "odd_models.py").write_text(ODD_MODELS)
+    monkeypatch.syspath_prepend(tmp_path)
+    result = train("--method", method, *settings)
+    assert result.exit_code == 1
+    assert message in result.stderr.splitlines()[-1]
+    assert "Traceback" not in result.stderr
 
 
 def test_values_are_read_as_people_mean_them():

@@ -188,6 +188,18 @@ def test_an_idle_penalty_is_named():
     assert any("gcn+clar on texas (0.4 %)" in sentence for sentence in sentences)
 
 
+def test_hardly_any_remote_pair_is_named():
+    def near(job, index):
+        done = plausible(job, index)
+        return replace(done, record=replace(done.record, facts={"remote_share": 6e-5}))
+
+    text = GRID.format(graphs="texas", protocol="balanced-60-20-20", finals=5)
+    comparison = compare([finished(text, near)])
+    (sentence,) = (text for text in comparison.conclusions if text.startswith("madreg sets"))
+    assert sentence.endswith("hardly any pair of nodes is remote on texas (0.006 %).")
+    assert not any("remote" in text for text in compare([finished(text)]).conclusions)
+
+
 def test_a_weight_of_zero_is_named():
     text = GRID.format(graphs="texas", protocol="balanced-60-20-20", finals=5)
     text = text.replace("{alpha: 1, beta: 1}", "{alpha: 0, beta: 0}")

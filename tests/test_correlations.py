@@ -193,6 +193,36 @@ class TestPearson:
         found = of(compare([replace(whole, studies=tuple(kept))]), "cora")
         assert [c.pairs for c in found] == [5, 6, 5]
 
+    def test_a_cell_that_is_not_complete_changes_no_other(self):
+        whole = run(SAMPLING, alike)
+        cut = [
+            replace(s, finals=s.finals[:2])
+            if (s.graph, s.condition) == ("cora", "alpha=0,beta=1,sampling=edge")
+            else s
+            for s in whole.studies
+        ]
+        before, found = (
+            of(compare([replace(whole, studies=tuple(studies))]), "cora")[0]
+            for studies in (whole.studies, cut)
+        )
+        assert (found.pairs, found.units) == (6, 2)
+        changed = {a.condition for a, b in zip(before.points, found.points, strict=True) if a != b}
+        assert changed == {"alpha=0,beta=1"}
+        gaps = [0.005 / 6] * 2 + [0.005 / 5] * 3  # five finals, three of them in five cells
+        assert found.gap == pytest.approx(np.mean(gaps))
+
+    def test_cells_whose_finals_do_not_meet_are_left_out(self):
+        whole = run(SAMPLING, alike)
+        apart = {"sampling=node": slice(0, 2), "sampling=edge": slice(2, 4)}
+        cut = [
+            replace(s, finals=s.finals[part])
+            if (part := apart.get(s.condition.rpartition(",")[2]))
+            else s
+            for s in whole.studies
+        ]
+        found = of(compare([replace(whole, studies=tuple(cut))]), "cora")
+        assert [c.values for c in found] == [("node", "any"), ("edge", "any")]
+
     def test_samplings_stand_side_by_side_in_the_table(self):
         found = table(SAMPLING, alike)
         assert found.methods == tuple(f"gcn+clar sampling={s}" for s in ("node", "edge", "any"))

@@ -1,8 +1,7 @@
-import math
-
 import pytest
 import torch
 
+from clar_tune.errors import TrainingError
 from clar_tune.metrics import accuracy, roc_auc, score
 
 
@@ -18,7 +17,8 @@ def test_roc_auc_is_the_share_of_pairs_in_order():
 
 
 def test_roc_auc_needs_both_classes():
-    assert math.isnan(roc_auc(torch.randn(3, 2), torch.zeros(3, dtype=torch.long)))
+    with pytest.raises(TrainingError, match="both classes, and the 3 nodes .* all of class 1"):
+        roc_auc(torch.randn(3, 2), torch.ones(3, dtype=torch.long))
 
 
 def test_score_looks_at_the_given_nodes_only():

@@ -3,7 +3,7 @@
 import pytest
 from simulation import SPACE, plan_from
 
-from clar_tune.errors import ClarTuneError, ParameterError, UnknownName
+from clar_tune.errors import ClarTuneError, ParameterError, SpaceError, UnknownName
 from clar_tune.plan import Options
 
 
@@ -210,14 +210,14 @@ BAND = "[{sweep: {band: [1]}}]"
     ],
 )
 def test_impossible_variants_are_refused_before_any_work(conditions, options, problem):
-    with pytest.raises(ParameterError, match=problem):
+    with pytest.raises(ClarTuneError, match=problem):
         varied_plan(conditions, **options)
 
 
 def test_a_filter_cannot_be_learned_by_classes():
     text = VARIED.replace("PROTOCOL", "whole-graph").replace("CONDITIONS", FILTER)
     text = text.replace("gcn+clar", "gcn+adagraph").replace("SELECT", "loss")
-    with pytest.raises(ParameterError, match="adagraph goes by predicted classes"):
+    with pytest.raises(SpaceError, match="adagraph goes by predicted classes"):
         plan_from(text)
 
 

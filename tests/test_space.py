@@ -307,6 +307,22 @@ def test_wrong_entries_are_named_with_their_place(line, place, message, tmp_path
 
 
 @pytest.mark.parametrize(
+    ("graph", "protocol", "more", "message"),
+    [
+        ("pubmed", "balanced-60-20-20", "conditions: [{sweep: {band: [1]}}]", "has 19,717 nodes"),
+        ("cora", "balanced-60-20-20", "conditions: [{sweep: {filter: [low-pass]}}]", "all nodes"),
+        ("cora", "whole-graph", "finals: 3", "classes would be tested on the nodes that they"),
+    ],
+)
+def test_a_task_that_cannot_be_is_named_with_its_place(graph, protocol, more, message):
+    head = f"graphs: [{graph}]\nmethods: [gcn]\nprotocol: {protocol}\n{more}\n"
+    with pytest.raises(SpaceError) as caught:
+        parse(head + "settings: {tuned: {}}")
+    assert str(caught.value).startswith(f"mine.yaml:5: settings.tuned, gcn on {graph}: ")
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
     ("line", "path", "message"),
     [
         ("shared: {lrr: 1}", "shared.lrr", "unknown parameter 'lrr'. Did you mean 'lr'?"),

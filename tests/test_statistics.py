@@ -189,7 +189,7 @@ def test_equal_gains_have_no_spread_to_be_tested_against():
 
 
 def test_no_gain_at_all_is_no_finding():
-    assert estimate([0.0] * 10, TEXAS) == Estimate(0.0, 0.0, 1.0, 0.0, 10)
+    assert estimate([0.0] * 10, TEXAS) == Estimate(0.0, 0.0, 1.0, None, 10)
 
 
 @pytest.mark.parametrize("values", [[], [0.1, math.nan], [0.1, math.inf]])

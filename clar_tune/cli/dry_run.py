@@ -68,16 +68,13 @@ def _workers(launch: Launch) -> int:
 
 def _graphs_here(plan: Plan, launch: Launch) -> dict[str, Graph]:
     from clar_tune.catalogue import dataset_named
-    from clar_tune.datasets import load, locate
+    from clar_tune.datasets import locate
+    from clar_tune.driver import load_graphs
 
     def here(name: str) -> bool:
         return dataset_named(name).source is None or locate(name, launch.data) is not None
 
-    return {
-        name: load(name, plan.space.preprocessing, launch.data)
-        for name in plan.graphs
-        if here(name)
-    }
+    return load_graphs(plan, launch.data, list(filter(here, plan.graphs)))
 
 
 def _line(graph: str, found: list[Estimate], workers: int) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from clar_tune.comparison.labels import Place, condition_of, parts_of
 from clar_tune.comparison.records import Correlation, Point
-from clar_tune.comparison.samples import Sample
+from clar_tune.comparison.samples import Sample, Unit
 from clar_tune.paper import coefficient
 from clar_tune.ranges import written
 from clar_tune.statistics import Coefficient, pearson, spearman
@@ -35,10 +35,10 @@ def correlations_of(
     if kind == "spearman":
         return [_spearman(group, key, own, table) for group, own in groups.items() if len(own) > 1]
     return [
-        _pearson(grid, key, (first, second), table)
+        _pearson(cells, key, values, table)
         for grid in _grids(groups)
-        for first, second in combinations(compared, 2)
-        if any({first, second} <= own.keys() for own in grid.values())
+        for values in combinations(compared, 2)
+        if (cells := _cells(grid, values))
     ]
 
 
@@ -60,12 +60,23 @@ def _grids(groups: Mapping[Group, ByValue]) -> Iterator[dict[str, ByValue]]:
         yield {group[2]: own for group, own in groups.items() if group[:2] == place}
 
 
+def _cells(grid: Mapping[str, ByValue], values: tuple[str, str]) -> dict[str, list[Sample]]:
+    """The samples under two values, by condition, where they have units in common."""
+    pairs = {
+        condition: [own[value] for value in values]
+        for condition, own in grid.items()
+        if own.keys() >= set(values)
+    }
+    return {condition: pair for condition, pair in pairs.items() if _shared(pair)}
+
+
 def _spearman(group: Group, key: str, own: ByValue, table: str | None) -> Correlation:
     """Of the key's values and all scores under them."""
     values = sorted(own, key=float)
     scores = _scores([own[value] for value in values])  # [V, J]
     numbers = [float(value) for value in values]
     found = spearman(numbers, scores.T) if scores.size else None
+    means = zip(values, _means(scores), strict=True) if scores.size else ()
     graph, method, condition = group
     return Correlation(
         kind="spearman",
@@ -79,28 +90,23 @@ def _spearman(group: Group, key: str, own: ByValue, table: str | None) -> Correl
         units=scores.shape[1],
         points=tuple(
             Point(condition=f"{key}={value}", x=float(value), y=float(mean))
-            for value, mean in zip(values, _means(scores), strict=True)
+            for value, mean in means
         ),
         **_interval(found),
     )
 
 
 def _pearson(
-    grid: Mapping[str, ByValue], key: str, values: tuple[str, str], table: str | None
+    cells: Mapping[str, Sequence[Sample]], key: str, values: tuple[str, str], table: str | None
 ) -> Correlation:
-    """Of the mean scores under two values, over the cells that have both."""
-    cells = {
-        condition: [own[value] for value in values]
-        for condition, own in grid.items()
-        if own.keys() >= set(values)
-    }
+    """Of the mean scores under two values; each cell's are those of the units it has for both."""
     sample = next(iter(cells.values()))[0]
-    scores = _scores([sample for pair in cells.values() for sample in pair])
-    pairs = scores.reshape(len(cells), 2, -1)  # [cells, 2, J]
-    x, y = _means(pairs[:, 0]), _means(pairs[:, 1])
+    scores = [_scores(pair) for pair in cells.values()]  # [2, J] each
+    x, y = np.array([_means(own) for own in scores]).T
     same = np.array([_trainings(first) == _trainings(second) for first, second in cells.values()])
     without = pearson(x[~same], y[~same]) if same.any() else None
-    gap = sample.estimate(_gaps(list(cells.values())))
+    gaps = _gaps(list(cells.values()))
+    gap = sample.estimate(gaps) if gaps else None
     return Correlation(
         kind="pearson",
         graph=sample.study.graph,
@@ -110,37 +116,44 @@ def _pearson(
         key=key,
         values=values,
         paper=_printed(sample, f"pearson {key} {' '.join(values)}", table),
-        units=scores.shape[1],
+        units=min(own.shape[1] for own in scores),
         points=tuple(
             Point(condition=condition, x=float(first), y=float(second))
             for condition, first, second in zip(cells, x, y, strict=True)
         ),
         identical=int(same.sum()),
         apart=without.value if without else None,
-        gap=gap.mean,
-        gap_half=gap.half,
+        gap=gap.mean if gap else None,
+        gap_half=gap.half if gap else None,
         **_interval(pearson(x, y)),
     )
 
 
 def _scores(samples: Sequence[Sample]) -> NDArray[np.float64]:
     """One row per sample: its scores on the units that all of them have."""
-    shared = [unit for unit in samples[0].values if all(unit in s.values for s in samples)]
+    shared = _shared(samples)
     return np.array([[sample.values[unit] for unit in shared] for sample in samples])
 
 
+def _shared(samples: Sequence[Sample]) -> list[Unit]:
+    """The units that all samples have."""
+    first, *others = (sample.values for sample in samples)
+    return [unit for unit in first if all(unit in other for other in others)]
+
+
 def _gaps(cells: Sequence[Sequence[Sample]]) -> list[list[float]]:
-    """The second less the first, averaged over cells, on every split of each search."""
-    found = []
-    for search, own in cells[0][0].finals.items():
-        both = [[sample.finals.get(search, {}) for sample in pair] for pair in cells]
-        shared = [unit for unit in own if all(unit in scores for pair in both for scores in pair)]
-        found.append([fmean(second[u] - first[u] for first, second in both) for u in shared])
-    return [gaps for gaps in found if gaps]
+    """The second less the first, averaged over cells that have both, by split of each search."""
+    found: dict[int, dict[Unit, list[float]]] = {}
+    for first, second in cells:
+        for search, own in first.finals.items():
+            other, gaps = second.finals.get(search, {}), found.setdefault(search, {})
+            for unit in filter(other.__contains__, own):
+                gaps.setdefault(unit, []).append(other[unit] - own[unit])
+    return [list(map(fmean, gaps.values())) for gaps in found.values() if gaps]
 
 
 def _means(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The mean of each row; none where there are no units."""
+    """The mean of each row."""
     found: NDArray[np.float64] = np.mean(scores, axis=-1)
     return found
 

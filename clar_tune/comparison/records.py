@@ -73,6 +73,8 @@ class Score:
     """Whether a search ended early because no configuration was left."""
     without_complement: bool = False
     """Whether every winner of clar gave its complement the weight 0, which makes it nl."""
+    remote_share: float | None = None
+    """Share of all pairs of nodes that madreg takes for remote."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -55,6 +55,7 @@ def _score(sample: Sample, table: str | None, *, best: bool) -> Score:
         weightless=all(_weightless(study) for study in sample.studies),
         full=all(study.winner is not None and study.winner.full for study in sample.studies),
         used_up=any(study.used_up for study in sample.studies),
+        remote_share=json.loads(study.finals[0]["facts"]).get("remote_share"),
         without_complement=all(_without_complement(study) for study in sample.studies),
     )
 

@@ -15,6 +15,8 @@ from clar_tune.statistics import LEVEL, least_p
 
 INACTIVE = 0.05
 """A penalty with a gradient in a smaller share of epochs hardly took part."""
+FEW_PAIRS = 0.01
+"""A smaller share of all pairs of nodes is hardly any."""
 
 
 def conclusions_of(
@@ -29,6 +31,7 @@ def conclusions_of(
     yield from correlation_sentences(correlations)
     yield from verdict_sentences(contrasts)
     yield from _idle(scores)
+    yield from _remote(scores)
     yield from _budgets(scores)
     yield from _unfinished(places, scores)
     yield from _versions(runs)
@@ -64,7 +67,20 @@ def _idle(scores: Sequence[Score]) -> Iterator[str]:
     if idle:
         yield (
             f"The penalty had a gradient in hardly any epoch of {some(idle)}: it stood above its "
-            "clamp or was zero, and the result is that of the backbone."
+            "clamp or was zero. Where it never had one, the backbone alone was trained."
+        )
+
+
+def _remote(scores: Sequence[Score]) -> Iterator[str]:
+    few = {
+        score.graph: f"{score.graph} ({100 * score.remote_share:.2g} %)"
+        for score in scores
+        if score.remote_share is not None and score.remote_share < FEW_PAIRS
+    }
+    if few:
+        yield (
+            f"madreg sets remote against near pairs, and hardly any pair of nodes is remote on "
+            f"{some(few.values())}."
         )
 
 

@@ -19,6 +19,7 @@ COLUMNS = (
     *("kind", "key", "values", "coefficient", "low", "high"),
     *("identical", "apart", "gap", "gap_half"),
     *("unit", "train_nodes", "val_nodes", "test_nodes", "without_complement", "reason"),
+    "remote_share",
 )
 """``record`` is ``score``, ``rival`` or ``correlation``; each fills the columns it has.
 

@@ -2,15 +2,24 @@
 
 from collections.abc import Collection, Mapping
 
+from clar_tune.catalogue import dataset_named
 from clar_tune.checks import one_of
 from clar_tune.errors import ClarTuneError, SpaceError, UnknownName
 from clar_tune.methods import Method
+from clar_tune.objectives import check_objective
 from clar_tune.ranges import Domain, Fixed, ParameterSet, Range, written
 from clar_tune.records import Value
 from clar_tune.space.items import Item
-from clar_tune.space.model import SAMPLERS, Space, condition_text
+from clar_tune.space.model import SAMPLERS, Condition, Space, condition_text
 from clar_tune.space.values import check_values
-from clar_tune.variants import VARIANTS, check_variant, parameters_of
+from clar_tune.variants import (
+    VARIANTS,
+    check_size,
+    check_variant,
+    metric_of,
+    parameters_of,
+    variant_of,
+)
 
 
 def check_sampler(sampler: str, pruning: bool, parameters: ParameterSet, where: str) -> None:
@@ -48,6 +57,21 @@ def check_space(space: Space, items: Mapping[str, Item]) -> None:
                 where = f"{item.place}, {method.name}"
                 check_sampler(rules.sampler, rules.pruning, parameters, where)
                 check_values(method, parameters, where)
+                for graph in space.graphs:
+                    _check_task(space, settings, graph, method, condition, where)
+
+
+def _check_task(
+    space: Space, settings: str, graph: str, method: Method, condition: Condition, where: str
+) -> None:
+    """Refuse what cannot be learned on a graph, or is too large for it."""
+    variant, dataset = variant_of(condition), dataset_named(graph)
+    select, metric = space.settings[settings].training.select, metric_of(variant, dataset.metric)
+    try:
+        check_size(variant, graph, dataset.facts.nodes)
+        check_objective(metric, space.protocols[graph], select, method)
+    except ClarTuneError as error:
+        raise SpaceError(f"{where} on {graph}: {error}") from error
 
 
 def _check_conditions(space: Space, method: Method) -> None:
