@@ -16,7 +16,7 @@ from clar_tune.space import shipped_spaces
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs" / "REPRODUCING.md").read_text()
 SECTIONS = {text.splitlines()[0]: text for text in re.split(r"^## ", PAGE, flags=re.MULTILINE)[1:]}
-COMPARE = re.compile(r"^clar-tune (compare --store docs/results .+)$", re.MULTILINE)
+COMPARE = re.compile(r"^clar-tune (compare --store docs/reproducing .+)$", re.MULTILINE)
 STORED = [title for title, text in SECTIONS.items() if COMPARE.search(text)]
 NUMBERS = re.compile(r"\d+\.\d+ ± \d+\.\d+|[+-]\d\.\d{3} to [+-]\d\.\d{3}|\d\.\d{4}(?= \()")
 """Means with their intervals, ends of intervals, and ratios before that of the paper."""
