@@ -21,7 +21,7 @@ from clar_tune.plan import Plan
 from clar_tune.resources import Resources
 from clar_tune.rows import STUDY
 from clar_tune.search.environment import prepare
-from clar_tune.splits import check_classes
+from clar_tune.splits import check_split
 from clar_tune.store import RunWriter, Store
 
 
@@ -61,7 +61,7 @@ def load_graphs(
     graphs = {name: load(name, plan.space.preprocessing, data) for name in chosen}
     for name, protocol in {(s.columns.graph, s.columns.protocol) for s in plan.studies}:
         if name in graphs:
-            check_classes(graphs[name], protocol, plan.options.outer_test)
+            check_split(graphs[name], protocol, plan.options.outer_test)
     return graphs
 
 

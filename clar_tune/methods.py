@@ -121,7 +121,7 @@ class Method:
         return built if isinstance(built, Regularizer) else _Foreign(built)
 
     def _backbone(self) -> type[nn.Module]:
-        return _resolve(self.backbone, BACKBONES)
+        return _resolve(self.backbone, BACKBONES, sizes=2)
 
     def _regularizer(self) -> type[nn.Module]:
         return _resolve(self.regularizer, REGULARIZERS)
@@ -187,7 +187,7 @@ class _Foreign(Regularizer):
         return Penalty(value, ("penalty",), value.detach().reshape(1), anything)
 
 
-def _resolve(name: str, table: Mapping[str, type[nn.Module]]) -> type[nn.Module]:
+def _resolve(name: str, table: Mapping[str, type[nn.Module]], sizes: int = 0) -> type[nn.Module]:
     if name in table:
         return table[name]
     module, _, attribute = name.partition(":")
@@ -201,7 +201,25 @@ def _resolve(name: str, table: Mapping[str, type[nn.Module]]) -> type[nn.Module]
         ) from error
     if not (inspect.isclass(found) and issubclass(found, nn.Module)):
         raise ParameterError(f"{name}: a subclass of torch.nn.Module is needed, got {found!r}.")
+    _check_signature(name, found, sizes)
     return found
+
+
+def _check_signature(name: str, kind: type[nn.Module], sizes: int) -> None:
+    """Refuse a class that cannot be built from ``sizes`` widths and parameters by keyword."""
+    own = list(inspect.signature(kind).parameters.values())
+    places = [p for p in own if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    if len(places) < sizes and all(p.kind is not p.VAR_POSITIONAL for p in own):
+        raise ParameterError(
+            f"{name}: its __init__ must take the widths of input and output first, as in "
+            "`def __init__(self, inputs, outputs)`."
+        )
+    needed = [p.name for p in places[sizes:] if p.default is p.empty]
+    if needed:
+        raise ParameterError(
+            f"{name}: its __init__ needs {', '.join(needed)}. Give defaults, or put them behind a "
+            "`*`, so that a space can name their values."
+        )
 
 
 def _as_default(value: Any, default: Any) -> Any:

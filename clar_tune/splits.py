@@ -69,16 +69,21 @@ def check_protocol(graph_name: str, protocol: str) -> None:
         )
 
 
-def check_classes(graph: Graph, protocol: str, outer_test: float = 0.0) -> None:
-    """Refuse splits without both classes to be scored where the metric is ROC AUC.
+def check_split(graph: Graph, protocol: str, outer_test: float = 0.0) -> None:
+    """Refuse a protocol that leaves a graph no nodes to train on, or none to be judged by.
 
-    Of an unbalanced graph a balanced split trains on all nodes of the small class.
+    ROC AUC is judged by nodes of both classes. Of an unbalanced graph a balanced split trains
+    on all nodes of the small class.
     """
-    if graph.metric != "roc_auc":
-        return
     split_seed, _ = pair(graph.name, protocol, 0, 0, "repeat")
-    found = graph.labels[search_nodes(graph, protocol, split_seed, outer_test).val]
-    if len(np.unique(found)) < 2:
+    nodes = search_nodes(graph, protocol, split_seed, outer_test)
+    if not len(nodes.train) or not len(nodes.val):
+        withheld = f" with {outer_test:g} of all nodes withheld" if outer_test else ""
+        raise ParameterError(
+            f"protocol {protocol}{withheld}: {len(nodes.train)} nodes of {graph.name} would train "
+            f"and {len(nodes.val)} validate. Choose another protocol, or a smaller --outer-test."
+        )
+    if graph.metric == "roc_auc" and len(np.unique(graph.labels[nodes.val])) < 2:
         others = [
             name
             for name, other in PROTOCOLS.items()

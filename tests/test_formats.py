@@ -241,6 +241,16 @@ def test_no_page_is_so_narrow_that_numbers_are_cut():
     assert "…" not in table(plain(), width=80)
 
 
+@pytest.mark.parametrize("width", [80, 81, 90, 100, 200])
+def test_methods_are_named_in_full_whatever_the_width(width):
+    text = table(plain(), width=width)
+    standings = text.partition("Methods over all rows")[2].partition("best: rows")[0]
+    numbers = [line.split() for line in standings.splitlines() if line.startswith("gcn+clar ")]
+    whole = table(plain(), width=200).partition("Methods over all rows")[2].splitlines()
+    (wanted,) = (line.split() for line in whole if line.startswith("gcn+clar "))
+    assert [cell for _, *cells in numbers for cell in cells] == wanted[1:]
+
+
 def test_blocks_are_even_and_hold_every_column_once():
     assert blocks([10] * 12, 120) == [range(12)]
     assert blocks([10] * 12, 119) == [range(6), range(6, 12)]

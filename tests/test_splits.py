@@ -11,7 +11,7 @@ from clar_tune.catalogue import DATASETS
 from clar_tune.datasets import load_raw
 from clar_tune.errors import GraphError, ParameterError, UnknownName
 from clar_tune.graph import FixedSplits, Graph
-from clar_tune.splits import PROTOCOLS, check_classes, check_protocol, pair, search_nodes
+from clar_tune.splits import PROTOCOLS, check_protocol, check_split, pair, search_nodes
 
 DRAWN = [name for name, protocol in PROTOCOLS.items() if protocol.draw]
 LABELS = st.lists(st.integers(0, 4), min_size=10, max_size=300)
@@ -192,13 +192,21 @@ def test_a_protocol_that_does_not_fit_names_the_graphs_and_protocols_that_do():
 
 def test_a_balanced_split_that_leaves_one_class_to_be_scored_is_refused():
     unbalanced = replace(graph_of([0] * 80 + [1] * 20, name="minesweeper"), metric="roc_auc")
-    check_classes(replace(unbalanced, metric="accuracy"), "balanced-60-20-20")
-    check_classes(unbalanced, "random-60-20-20")
-    check_classes(replace(graph_of([0, 1] * 50), metric="roc_auc"), "balanced-60-20-20")
+    check_split(replace(unbalanced, metric="accuracy"), "balanced-60-20-20")
+    check_split(unbalanced, "random-60-20-20")
+    check_split(replace(graph_of([0, 1] * 50), metric="roc_auc"), "balanced-60-20-20")
     with pytest.raises(ParameterError) as refusal:
-        check_classes(unbalanced, "balanced-60-20-20")
+        check_split(unbalanced, "balanced-60-20-20")
     assert "validation nodes of minesweeper are of one class" in str(refusal.value)
     assert str(refusal.value).endswith("Choose random-60-20-20 or fixed-10.")
+
+
+def test_a_split_without_nodes_to_train_or_validate_is_refused():
+    check_split(graph_of([0, 1] * 50), "balanced-60-20-20", 0.9)
+    with pytest.raises(
+        ParameterError, match="with 0.99 of all nodes withheld: 0 nodes of cs .*te"
+    ):
+        check_split(graph_of([0, 1] * 50), "balanced-60-20-20", 0.99)
 
 
 def test_pairs_of_repeats_and_finals_are_all_different():

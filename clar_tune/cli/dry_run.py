@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from clar_tune.cli.durations import readable
+from clar_tune.cli.failures import one_line
 from clar_tune.resources import GIB
 
 if TYPE_CHECKING:
@@ -28,7 +29,8 @@ def show_plan(plan: Plan, launch: Launch, *, as_json: bool) -> None:
     from clar_tune.search.rungs import Rungs
 
     graphs = _graphs_here(plan, launch)
-    found = estimates(plan, graphs, Rungs)
+    with one_line():
+        found = estimates(plan, graphs, Rungs)
     workers = _workers(launch)
     memory = needs(plan, graphs.values(), launch.resources.gpus)
     lines = [

@@ -9,8 +9,13 @@ import click
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
     from clar_tune.comparison import Comparison
+
+
+_WIDE = 1_000_000
+"""More columns than any table has."""
 
 
 def console() -> Console:
@@ -18,6 +23,16 @@ def console() -> Console:
     from rich.console import Console
 
     return Console(width=None if sys.stdout.isatty() else 100, highlight=False)
+
+
+def print_whole(table: Table) -> None:
+    """A table of rich's; off a terminal nothing is cut to a width that nobody asked for."""
+    from rich.console import Console
+
+    page = console()
+    if not page.is_terminal:
+        page = Console(width=Console(width=_WIDE).measure(table).maximum, highlight=False)
+    page.print(table)
 
 
 def print_table(*comparisons: Comparison) -> None:

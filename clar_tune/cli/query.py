@@ -8,12 +8,16 @@ import math
 import sys
 from datetime import date
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from clar_tune.cli.options import store_option
+from clar_tune.cli.pages import print_whole
 from clar_tune.errors import QueryError
+
+if TYPE_CHECKING:
+    from rich.text import Text
 
 
 @click.command()
@@ -52,7 +56,6 @@ def query(sql: str, form: str, store: str) -> None:
 
 def _print_table(answer: Any) -> None:
     from rich import box
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
@@ -60,10 +63,15 @@ def _print_table(answer: Any) -> None:
     for name in answer.column_names:
         table.add_column(Text(name))
     for row in _rows(answer):
-        table.add_row(*(Text("" if value is None else str(value)) for value in row))
-    # Off a terminal nothing is cut to a width that nobody asked for.
-    width = None if sys.stdout.isatty() else Console(width=_WIDE).measure(table).maximum
-    Console(width=width).print(table)
+        table.add_row(*map(_cell, row))
+    print_whole(table)
+
+
+def _cell(value: Any) -> Text:
+    """One line: a text of several, such as that of a space, would tear its row apart."""
+    from rich.text import Text
+
+    return Text("" if value is None else "⏎".join(str(value).splitlines()))
 
 
 def _print_csv(answer: Any) -> None:
@@ -104,7 +112,6 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, bool | int | float | str | None) else str(value)
 
 
-_WIDE = 1_000_000
 _PRINTERS = {
     "table": _print_table,
     "csv": _print_csv,

@@ -43,12 +43,17 @@ def runs(as_json: bool, store: str) -> None:
         return
     if not found:
         click.echo(f"no runs in {store}; `clar-tune run --space quickstart` makes one", err=True)
-    for run in found:
-        row = run.row
-        click.echo(
-            f"{run.name}  {_state(opened, run)}  {row.started:%Y-%m-%d %H:%M}  "
-            f"{readable(row.seconds)}  {row.graph}"
+    cells = [
+        (
+            *(run.name, _state(opened, run), f"{run.row.started:%Y-%m-%d %H:%M}"),
+            *(readable(run.row.seconds), run.row.graph),
         )
+        for run in found
+    ]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    for line in cells:
+        padded = (text.ljust(width) for text, width in zip(line, widths, strict=True))
+        click.echo("  ".join(padded).rstrip())
 
 
 @click.command()
@@ -177,15 +182,15 @@ def _print_studies(studies: Sequence[StudyView]) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    from clar_tune.cli.pages import console
+    from clar_tune.cli.pages import print_whole
 
     conditions = any(study.condition for study in studies)
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     for column in ("graph", "method", *(["condition"] if conditions else [])):
-        table.add_column(column)
+        table.add_column(column, overflow="fold")
     states = ("complete", "pruned", "failed")
     for column in ("trials", *states, "retries", "repeats", "best", "finals"):
-        table.add_column(column, justify="right")
+        table.add_column(column, justify="right", no_wrap=True)
     for study in studies:
         score = study.best.val_score if study.best else None
         table.add_row(
@@ -199,17 +204,20 @@ def _print_studies(studies: Sequence[StudyView]) -> None:
             "" if score is None else f"{score:.4f}",
             f"{len(study.finals)}/{study.finals_asked}",
         )
-    console().print(table)
+    print_whole(table)
 
 
 def _print_troubles(studies: Sequence[StudyView]) -> None:
     for study in studies:
+        number = f"search {study.search}" if study.search else ""
+        parts = (study.graph, study.method, study.condition, number)
+        alike: dict[str, list[str]] = {}
         for trial in study.trials:
             for line in _troubles(trial):
-                number = f"search {study.search}" if study.search else ""
-                parts = (study.graph, study.method, study.condition, number)
-                place = " ".join(part for part in parts if part)
-                click.echo(f"{place}, trial {trial.trial}: {line}")
+                alike.setdefault(line, []).append(str(trial.trial))
+        for line, trials in alike.items():
+            which = f"trial{'s' if len(trials) > 1 else ''} {', '.join(trials)}"
+            click.echo(f"{' '.join(filter(None, parts))}, {which}: {line}")
 
 
 def _troubles(trial: TrialRow) -> list[str]:

@@ -150,10 +150,12 @@ def _print_list(found: "list[Space]") -> None:
     for space in found:
         tuned = space.settings["tuned"]
         budget = f"{tuned.search.trials} x {tuned.search.repeats} + {tuned.finals}"
+        if space.most_trainings("tuned") == space.studies * tuned.finals:  # nothing to search
+            budget = str(tuned.finals)
         counts = (len(space.graphs), len(space.methods), space.studies)
         table.add_row(space.name, *map(str, counts), budget, space.description)
     _print(table)
-    _print("budget of each study: trials x repeats at most, + finals")
+    _print("budget of each study: trials x repeats at most, + finals; one number: finals alone")
 
 
 def _print_head(space: "Space") -> None:

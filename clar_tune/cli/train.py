@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from clar_tune.errors import ParameterError, TrainingError
+from clar_tune.cli.failures import one_line
+from clar_tune.errors import ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -103,7 +104,7 @@ def train(
     from clar_tune.methods import Method
     from clar_tune.objectives import check_objective
     from clar_tune.space import condition_text
-    from clar_tune.splits import check_classes, check_protocol, pair, search_nodes
+    from clar_tune.splits import check_protocol, check_split, pair, search_nodes
     from clar_tune.tensors import TensorGraph
     from clar_tune.training import train as fit_model
     from clar_tune.variants import check_variant, metric_of, parameters_of, variant_of, varied
@@ -118,17 +119,17 @@ def train(
     metric = metric_of(variant, dataset_named(graph_name).metric)
     check_objective(metric, rules["protocol"], rules["select"], method)
     graph = varied(load(graph_name, preprocessing, data), variant, seed)
-    check_classes(graph, rules["protocol"])
+    check_split(graph, rules["protocol"])
     rules["condition"] = condition_text(condition)
     if spectrum:
         numbers = range(index, index + splits)
         pairs = [pair(graph.name, rules["protocol"], seed, n, "repeat") for n in numbers]
-        with _one_line():
+        with one_line():
             return show_spectra(graph, method, params, rules, pairs, _progress, test, as_json)
     seeds = pair(graph.name, rules["protocol"], seed, index, "repeat")
     spec = method.spec(graph, params, seeds=seeds, **rules)
     nodes = search_nodes(graph, spec.protocol, spec.split_seed)
-    with _one_line(), _progress(f"{method.name} on {graph.name}", spec.max_epochs) as report:
+    with one_line(), _progress(f"{method.name} on {graph.name}", spec.max_epochs) as report:
         fit = fit_model(spec, TensorGraph.of(graph, best_device()), nodes, report)
     tested = test_score(fit, spec, graph) if test else None
     if as_json:
@@ -164,17 +165,6 @@ def _number(text: str) -> float | str:
         return float(text)
     except ValueError:
         return text
-
-
-@contextmanager
-def _one_line() -> Iterator[None]:
-    """A user's own model may raise anything."""
-    from clar_tune.jobs import described
-
-    try:
-        yield
-    except Exception as error:
-        raise TrainingError(described(error)) from error
 
 
 @contextmanager

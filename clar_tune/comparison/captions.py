@@ -50,12 +50,12 @@ def _budget(budget: Mapping[str, Any], searched: bool) -> str:
 
 
 def _parts(runs: Sequence[RunView]) -> Iterator[str]:
-    """What the command of a run took of its space, if not all."""
+    """What the command of a run took, if not all that its space names."""
     for run in runs:
         taken = {key: run.options.get(key) for key in ("graphs", "methods", "conditions")}
         named = [f"{key} {', '.join(values)}" for key, values in taken.items() if values]
         if named:
-            yield f"{run.name} is a part of its space, chosen by its command: {'; '.join(named)}."
+            yield f"Chosen by the command of {run.name}, not by its space: {'; '.join(named)}."
 
 
 def _tests(family: int) -> str:

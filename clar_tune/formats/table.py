@@ -27,6 +27,8 @@ NARROWEST = 80
 HEADER_ROOM = 12
 LABEL_ROOM = 30
 """Longer names of rows and methods are folded."""
+LEAST_ROOM = 12
+"""No name is folded to less; where numbers leave less, they go on below."""
 STYLES = {"better": "bold green", "worse": "bold red"}
 
 
@@ -129,7 +131,7 @@ def _mean(entry: Entry) -> Text:
 def _part(whole: Part, width: int) -> Iterator[RenderableType]:
     part = replace(whole, lines=shortened(whole.lines, lambda line: line[0].partition(" (")[0]))
     yield Text(part.title, style="bold")
-    yield _lines(part, width)
+    yield from _lines(part, width)
     yield from _excerpted(len(part.lines), len(whole.lines))
     yield from [Text(part.note, style="dim")] if part.note else []
 
@@ -139,24 +141,31 @@ def _excerpted(shown: int, all_lines: int) -> Iterator[RenderableType]:
     yield from [Text(text, style="dim")] if text else []
 
 
-def _lines(part: Part, width: int) -> Table:
-    natural = sum(
-        2 + max(cell_len(line[place]) for line in (part.columns, *part.lines))
+def _lines(part: Part, width: int) -> Iterator[RenderableType]:
+    """One table, or several with the same names where the numbers do not fit side by side."""
+    widths = [
+        max(cell_len(line[place]) for line in (part.columns, *part.lines))
         for place in range(len(part.columns))
-    )
-    shown = _empty_table(2 if natural - 2 <= width else 1)
-    for place, column in enumerate(part.columns):
-        if place < part.names:
-            shown.add_column(Text(column), overflow="fold", max_width=LABEL_ROOM)
-        else:
-            shown.add_column(Text(column), justify="right", no_wrap=True)
-    for place, line in enumerate(part.lines):
-        follows = part.grouped and not part.starts_group(place)
-        if part.grouped and not follows:
-            shown.add_section()
-        cells = ("", *line[1:]) if follows else line  # a name stands once in its group
-        shown.add_row(*(Text(cell, style=STYLES.get(cell, "")) for cell in cells))
-    return shown
+    ]
+    gap = 2 if sum(2 + own for own in widths) - 2 <= width else 1
+    least = [min(own, LEAST_ROOM) for own in widths[: part.names]]
+    room = width - sum(gap + own for own in least) + gap
+    for block in blocks([gap + own for own in widths[part.names :]], room):
+        yield from [Text()] if block.start else []
+        shown = _empty_table(gap)
+        for column, own in zip(part.columns, least, strict=False):
+            shown.add_column(Text(column), overflow="fold", max_width=LABEL_ROOM, min_width=own)
+        numbers = [part.names + place for place in block]
+        for place in numbers:
+            shown.add_column(Text(part.columns[place]), justify="right", no_wrap=True)
+        for number, line in enumerate(part.lines):
+            follows = part.grouped and not part.starts_group(number)
+            if part.grouped and not follows:
+                shown.add_section()
+            names = ["", *line[1 : part.names]] if follows else line[: part.names]
+            cells = (*names, *(line[place] for place in numbers))
+            shown.add_row(*(Text(cell, style=STYLES.get(cell, "")) for cell in cells))
+        yield shown
 
 
 def _empty_table(gap: int) -> Table:

@@ -1,0 +1,17 @@
+"""What goes wrong in code that is not ours, in one line."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from clar_tune.errors import TrainingError
+
+
+@contextmanager
+def one_line() -> Iterator[None]:
+    """Trainings in a command's own process: a user's model may raise anything."""
+    from clar_tune.jobs import described
+
+    try:
+        yield
+    except Exception as error:
+        raise TrainingError(described(error)) from error
