@@ -80,6 +80,7 @@ class Raises(nn.Linear):
         (["--method", "gcn", "--set", "lr=1e30"], 1, "Lower the learning rate"),
         (["--method", "gcn", "--select", "luck"], 2, "'luck' is not one of"),
         (["--method", "gcn", "--max-epochs", "0"], 2, "0 is not in the range"),
+        (["--method", "gcn", "--seed", "-1"], 2, "-1 is not in the range"),
         ([], 2, "Missing option '--method'"),
     ],
 )

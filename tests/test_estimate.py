@@ -105,3 +105,18 @@ def test_a_dry_run_shows_the_plan_and_stores_nothing(tmp_path):
     told = CliRunner().invoke(main, [*command, "--json"])
     assert json.loads(told.stdout)["trainings_at_most"] == 2 * (10 * 9 + 3) + 2 * 3
     assert not (tmp_path / "store").exists()
+
+
+def test_a_model_that_fails_ends_a_dry_run_in_one_line(tmp_path, monkeypatch):
+    (tmp_path / "failing_model.py").write_text(
+        "from torch import nn\n\nclass Raises(nn.Linear):\n"
+        "    def forward(self, x, edge_index):\n        raise KeyError('no such weight')\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "mine.yaml").write_text(
+        "graphs: [csbm-homophily]\nmethods: ['failing_model:Raises']\n"
+        "protocol: balanced-60-20-20\nsettings: {tuned: {}}\n"
+    )
+    shown = CliRunner().invoke(main, ["run", "--space", str(tmp_path / "mine.yaml"), "--dry-run"])
+    assert shown.exit_code == 1
+    assert shown.stderr == "clar-tune: KeyError at failing_model.py:5: 'no such weight'\n"

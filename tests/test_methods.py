@@ -112,6 +112,33 @@ def test_a_parameter_without_a_default_must_be_given():
         method.checked({})
 
 
+class TakesNothing(nn.Module):
+    """A backbone that no graph can give its widths to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+
+
+class TakesMore(nn.Module):
+    """A backbone and a penalty with a parameter that neither a graph nor a space can give."""
+
+    def __init__(self, inputs: int, outputs: int, depth: int) -> None:
+        super().__init__()
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("test_methods:TakesNothing", r"widths of input and output first, as in `def __init__"),
+        ("test_methods:TakesMore", "needs depth. Give defaults, or put them behind a `*`"),
+        ("gcn+test_methods:TakesMore", "needs inputs, outputs, depth. Give defaults"),
+    ],
+)
+def test_a_class_that_cannot_be_built_is_refused(name, message):
+    with pytest.raises(ParameterError, match=message):
+        Method.parse(name).parameters()
+
+
 def test_equal_settings_look_equal():
     method = Method.parse("gcn+clar")
     assert method.complete({"alpha": 1}) == method.complete({}) == method.complete({"alpha": 1.0})

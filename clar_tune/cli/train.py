@@ -40,7 +40,13 @@ if TYPE_CHECKING:
     show_default=True,
     help="`released` keeps the directions of edges.",
 )
-@click.option("--seed", default=0, show_default=True, help="Seed of the split and the weights.")
+@click.option(
+    "--seed",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    help="Seed of the split and the weights.",
+)
 @click.option(
     "--index",
     default=0,

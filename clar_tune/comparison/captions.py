@@ -41,11 +41,12 @@ def _budget(budget: Mapping[str, Any], searched: bool) -> str:
     epochs = f"epochs selected by validation {budget['select']}."
     if not searched:
         return f"Nothing is searched: every study has {budget['finals']} finals; {epochs}"
-    rung = f"by successive halving ({budget['reduction']})" if budget["pruning"] else "of all"
+    rung = f" by successive halving ({budget['reduction']})" if budget["pruning"] else " of all"
+    repeats = "1 repeat" if budget["repeats"] == 1 else f"{budget['repeats']} repeats{rung}"
     searches = f", {budget['searches']} searches" if budget["searches"] > 1 else ""
     return (
         f"Budget of every study: {budget['trials']} trials by {budget['sampler']}, "
-        f"{budget['repeats']} repeats {rung}, {budget['finals']} finals{searches}; {epochs}"
+        f"{repeats}, {budget['finals']} finals{searches}; {epochs}"
     )
 
 
