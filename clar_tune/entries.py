@@ -110,10 +110,11 @@ def training_row(columns: StudyColumns, trial: int, done: Trained) -> RepeatRow 
         "terms": as_json({name: asdict(term) for name, term in record.terms.items()}),
         "facts": as_json(record.facts),
         "seq": 0,  # given by the store
+        "test_nodes": done.test_nodes,
     }
     if done.test_score is None:
         return RepeatRow(**values)
-    return FinalRow(**values, test_score=done.test_score, test_nodes=done.test_nodes)
+    return FinalRow(**values, test_score=done.test_score)
 
 
 def as_json(values: Mapping[str, Any]) -> Json:

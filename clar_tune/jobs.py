@@ -115,15 +115,14 @@ def trained(
     started = datetime.now(UTC)
     nodes = search_nodes(graph, spec.protocol, spec.split_seed, spec.outer_test)
     fit = train(spec, tensors, nodes)
-    tested = purpose == "final"
     return Trained(
         index=index,
         spec=spec,
         record=fit.record,
         started=started,
         device=str(tensors.labels.device.type),
-        test_score=test_score(fit, spec, graph) if tested else None,
-        test_nodes=test_count(spec, graph) if tested else 0,
+        test_score=test_score(fit, spec, graph) if purpose == "final" else None,
+        test_nodes=test_count(spec, graph),
     )
 
 

@@ -88,6 +88,8 @@ class RepeatRow(StudyColumns):
     terms: Json
     facts: Json
     seq: Int64
+    test_nodes: Int32 | None = None
+    """How many nodes the split keeps for a test; rows of older versions do not tell."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -73,7 +73,7 @@ def test_a_repeat_has_no_test_score_and_a_final_has_one(tiny_graph):
     repeat, final = (done(tiny_graph, "gcn", purpose) for purpose in ("repeat", "final"))
     assert isinstance(repeat, Trained) and repeat.test_score is None
     assert isinstance(final, Trained) and 0 <= final.test_score <= 1
-    assert final.test_nodes == 3
+    assert repeat.test_nodes == final.test_nodes == 3  # a size is told, no label is read
 
 
 def test_repeats_and_finals_use_other_splits_and_weights(tiny_graph):
