@@ -1,13 +1,13 @@
 """``clar-tune graphs``: list, fetch and verify the graphs."""
 
 import json
-import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from clar_tune.cli.pages import console
 from clar_tune.errors import ClarTuneError, GraphError
 
 if TYPE_CHECKING:
@@ -127,7 +127,6 @@ def _whereabouts(name: str, data: Path | None) -> str:
 
 def _print_table(rows: Iterable[dict[str, Any]]) -> None:
     from rich import box
-    from rich.console import Console
     from rich.table import Table
 
     from clar_tune.catalogue import NOTES
@@ -143,10 +142,10 @@ def _print_table(rows: Iterable[dict[str, Any]]) -> None:
         counts = [f"{row[column]:,}" for column in numbers[:-1]]
         notes = ", ".join(row["notes"])
         table.add_row(row["name"], *counts, f"{row['homophily']:.3f}", row["found"], notes)
-    console = Console(width=None if sys.stdout.isatty() else 100)
-    console.print(table)
+    page = console()
+    page.print(table)
     for note, meaning in NOTES.items():
-        console.print(f"{note}: {meaning}", highlight=False)
+        page.print(f"{note}: {meaning}")
 
 
 def _verdict(name: str, data: Path | None) -> str:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from clar_tune.comparison import Comparison
 
 
+WIDTH = 100
 _WIDE = 1_000_000
 """More columns than any table has."""
 
@@ -22,7 +23,7 @@ def console() -> Console:
     """For tables on stdout."""
     from rich.console import Console
 
-    return Console(width=None if sys.stdout.isatty() else 100, highlight=False)
+    return Console(width=None if sys.stdout.isatty() else WIDTH, highlight=False)
 
 
 def print_whole(table: Table) -> None:

@@ -182,10 +182,11 @@ def _print_studies(studies: Sequence[StudyView]) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    from clar_tune.cli.pages import print_whole
+    from clar_tune.cli.pages import WIDTH, console, print_whole
 
     conditions = any(study.condition for study in studies)
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    gap = 1 if console().width >= WIDTH else 0  # narrow terminals need the room for names
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, gap, 0, 0))
     for column in ("graph", "method", *(["condition"] if conditions else [])):
         table.add_column(column, overflow="fold")
     states = ("complete", "pruned", "failed")

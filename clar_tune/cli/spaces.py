@@ -1,12 +1,12 @@
 """``clar-tune spaces``: list, show and check spaces."""
 
 import json
-import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from clar_tune.cli.pages import console
 from clar_tune.errors import ClarTuneError
 
 if TYPE_CHECKING:
@@ -223,7 +223,4 @@ def _table(*columns: str) -> "Table":
 
 
 def _print(what: "str | Table") -> None:
-    from rich.console import Console
-
-    console = Console(width=None if sys.stdout.isatty() else 100)
-    console.print(what, highlight=False, markup=False)
+    console().print(what, markup=False)
