@@ -14,4 +14,4 @@ def one_line() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        raise TrainingError(described(error)) from error
+        raise TrainingError(" ".join(described(error).split())) from error
