@@ -3,6 +3,7 @@
 Searches are planned in full, trainings are cut short, comparisons are made as they stand there.
 """
 
+import csv
 import re
 import shlex
 from pathlib import Path
@@ -36,8 +37,27 @@ def test_commands_run(command, data_folder, cache, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
     monkeypatch.chdir(ROOT)
     words = shlex.split(command)
-    done = CliRunner().invoke(main, [*words, *SHORT[words[0]]])
+    written = ["--out", str(cache / "report.html"), "--figures", str(cache / "figures")]
+    more = written if words[0] == "report" else SHORT[words[0]]
+    done = CliRunner().invoke(main, [*words, *more])
     assert done.exit_code == 0, done.output
+
+
+@pytest.mark.slow
+def test_learned_responses_are_those_of_the_stored_run(data_folder, cache, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
+    monkeypatch.chdir(ROOT)
+    (command,) = (command for command in COMMANDS if command.startswith("report"))
+    written = ["--out", str(cache / "report.html"), "--figures", str(cache / "responses")]
+    assert CliRunner().invoke(main, [*shlex.split(command), *written]).exit_code == 0
+    rows = list(csv.DictReader((cache / "responses" / "responses-chameleon.csv").open()))
+    shown = dict(re.findall(r"^\| (gpr|cheby, layer \d) \| ([\d. |]+) \|$", PAGE, re.MULTILINE))
+    assert len(shown) == 3
+    for line, numbers in shown.items():
+        of = {
+            float(r["eigenvalue"]): r["mean"] for r in rows if r["line"] == line.replace(",", "")
+        }
+        assert numbers.split(" | ") == [f"{float(of[x]):.2f}" for x in (0, 0.5, 1, 1.5, 2)]
 
 
 def test_every_other_table_and_figure_of_the_paper_has_its_command():
