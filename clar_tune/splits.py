@@ -79,9 +79,10 @@ def check_split(graph: Graph, protocol: str, outer_test: float = 0.0) -> None:
     nodes = search_nodes(graph, protocol, split_seed, outer_test)
     if not len(nodes.train) or not len(nodes.val):
         withheld = f" with {outer_test:g} of all nodes withheld" if outer_test else ""
+        less = " or withhold fewer by --outer-test" if outer_test else ""
         raise ParameterError(
             f"protocol {protocol}{withheld}: {len(nodes.train)} nodes of {graph.name} would train "
-            f"and {len(nodes.val)} validate. Choose another protocol, or a smaller --outer-test."
+            f"and {len(nodes.val)} validate. Choose another protocol{less}."
         )
     if graph.metric == "roc_auc" and len(np.unique(graph.labels[nodes.val])) < 2:
         others = [

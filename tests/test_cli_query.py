@@ -36,6 +36,11 @@ def test_a_table_is_printed_whole(folder):
     assert long in result.stdout and "[b]" in result.stdout and "[c]" in result.stdout
 
 
+def test_a_text_of_several_lines_stays_on_its_row(folder):
+    lines = ask(folder, "SELECT 'a' || chr(10) || 'b' AS c").stdout.splitlines()
+    assert [line.strip() for line in lines if line.strip(" ─")] == ["c", "a⏎b"]
+
+
 def test_csv_has_a_header_and_plain_values(folder):
     found = list(csv.reader(io.StringIO(ask(folder, SQL, "--format", "csv").stdout)))
     assert found == [

@@ -50,6 +50,13 @@ def test_the_list_names_every_space_within_100_columns():
     assert rows["quickstart"].startswith("quickstart 2 4 8 8 x 3 + 5 ")
 
 
+def test_the_budget_of_a_space_without_a_search_is_its_finals():
+    lines = CliRunner().invoke(main, ["spaces"]).stdout.splitlines()
+    budgets = {line.split()[0]: line.split()[4:7] for line in lines if line.strip()}
+    assert budgets["sensitivity"][:2] == ["10", "The"]
+    assert budgets["depth"] == ["16", "x", "3"]
+
+
 def test_the_list_as_json():
     rows = {row["name"]: row for row in json.loads(run("--json").stdout)}
     assert list(rows) == list(shipped_spaces())

@@ -31,14 +31,18 @@ def cache(tmp_path_factory) -> Path:
     return tmp_path_factory.mktemp("cache")
 
 
+def into(folder: Path) -> list[str]:
+    """Options of ``report`` that keep its files out of the project; the last ones count."""
+    return ["--out", str(folder / "report.html"), "--figures", str(folder / "figures")]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 def test_commands_run(command, data_folder, cache, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
     monkeypatch.chdir(ROOT)
     words = shlex.split(command)
-    written = ["--out", str(cache / "report.html"), "--figures", str(cache / "figures")]
-    more = written if words[0] == "report" else SHORT[words[0]]
+    more = into(cache) if words[0] == "report" else SHORT[words[0]]
     done = CliRunner().invoke(main, [*words, *more])
     assert done.exit_code == 0, done.output
 
@@ -48,9 +52,8 @@ def test_learned_responses_are_those_of_the_stored_run(data_folder, cache, monke
     monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
     monkeypatch.chdir(ROOT)
     (command,) = (command for command in COMMANDS if command.startswith("report"))
-    written = ["--out", str(cache / "report.html"), "--figures", str(cache / "responses")]
-    assert CliRunner().invoke(main, [*shlex.split(command), *written]).exit_code == 0
-    table = (cache / "responses" / "responses-chameleon.csv").read_text()
+    assert CliRunner().invoke(main, [*shlex.split(command), *into(cache)]).exit_code == 0
+    table = (cache / "figures" / "responses-chameleon.csv").read_text()
     rows = list(csv.DictReader(table.splitlines()))
     shown = dict(re.findall(r"^\| (gpr|cheby, layer \d) \| ([\d. |]+) \|$", PAGE, re.MULTILINE))
     assert len(shown) == 3

@@ -204,7 +204,7 @@ def test_a_balanced_split_that_leaves_one_class_to_be_scored_is_refused():
 def test_a_split_without_nodes_to_train_or_validate_is_refused():
     check_split(graph_of([0, 1] * 50), "balanced-60-20-20", 0.9)
     with pytest.raises(
-        ParameterError, match="with 0.99 of all nodes withheld: 0 nodes of cs .*te"
+        ParameterError, match="with 0.99 of all nodes withheld: 0 nodes of cs .*fewer"
     ):
         check_split(graph_of([0, 1] * 50), "balanced-60-20-20", 0.99)
 
