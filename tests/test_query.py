@@ -218,4 +218,4 @@ def test_a_query_can_be_interrupted(store):
     started = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
         run_query(store, long)
-    assert time.monotonic() - started < 60  # it would take many minutes
+    assert time.monotonic() - started < 5

@@ -88,9 +88,12 @@ def test_a_time_budget_pauses_with_ended_studies_confirmed(tmp_path):
     # The budget is many times what a start and the first graph take; the second graph cannot
     # end in it, as each of its eight to sixteen trainings sleeps half a minute.
     place.pace(4, edges=EDGES_OF_THE_SECOND)
+    began = time.monotonic()
     done = place.search("--name", "it", "--time-budget", "90s")
+    took = time.monotonic() - began
     assert done.code == 0
     assert done.err.splitlines()[-1] == "paused; go on with: clar-tune resume it"
+    assert took < 90 + 32 + 60  # the repeat under way is finished; Ray comes up and goes down
     assert place.store.find("it").row.state == "paused"
     second = [row for row in place.trials("it") if row["graph"] == "csbm-heterophily"]
     assert 0 < len(second) < 8
