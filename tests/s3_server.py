@@ -24,6 +24,7 @@ FAULTS = {
     "slow-down": ("503 Slow Down", "SlowDown", "Please reduce your request rate."),
     "forbidden": ("403 Forbidden", "AccessDenied", "Access Denied"),
 }
+LOST = ("500 Internal Server Error", "InternalError", "We encountered an internal error.")
 STRANGER = ("403 Forbidden", "InvalidAccessKeyId", "The access key does not exist.")
 
 
@@ -55,7 +56,10 @@ class Server:
         }
 
     def refuse_writes(self, fault: str | None) -> None:
-        """Begin to answer all writes with a fault, or end it."""
+        """Begin to answer writes with a fault, or end it.
+
+        By ``lost-answer`` Parquet files are written, and their writer is told that they are not.
+        """
         self._asked("POST", {"fault": fault})
 
     def requests(self) -> list[str]:
@@ -108,7 +112,10 @@ class Faulty:
 
         if f"Credential={ACCESS_KEY}/" not in environ.get("HTTP_AUTHORIZATION", ""):
             return _refused(environ, noted, *STRANGER)
-        if self._fault and method in WRITES:
+        if self._fault == "lost-answer" and method == "PUT" and path.endswith(".parquet"):
+            b"".join(self._behind(environ, lambda *_: None))  # written, and nobody is told
+            return _refused(environ, noted, *LOST)
+        if self._fault in FAULTS and method in WRITES:
             return _refused(environ, noted, *FAULTS[self._fault])
         return self._behind(environ, noted)
 

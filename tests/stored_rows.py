@@ -2,6 +2,7 @@
 
 from dataclasses import fields
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, TypeVar, get_args, get_type_hints
 
 from clar_tune.rows import FinalRow, RepeatRow, RunRow, StudyColumns, TrialRow
@@ -33,6 +34,14 @@ def repeat_row(number: int, **given: Any) -> RepeatRow:
 
 def final_row(number: int, **given: Any) -> FinalRow:
     return row(FinalRow, repeat=number, key=f"f{number:015x}", **given)
+
+
+def contents(folder: Path) -> dict[str, bytes | None]:
+    """Everything below a folder: files with what they hold, folders with nothing."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None
+        for path in folder.rglob("*")
+    }
 
 
 def _plain(hint: Any) -> Any:

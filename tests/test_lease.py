@@ -9,10 +9,10 @@ from dataclasses import replace
 
 import pytest
 from pyarrow import fs
-from stored_rows import repeat_row, run_row
+from stored_rows import contents, repeat_row, run_row
 
 from clar_tune.errors import StoreError
-from clar_tune.store import Store, lease
+from clar_tune.store import Store, lease, wal, writer
 from clar_tune.store.files import Files
 from clar_tune.store.lease import Lease, read_lease
 
@@ -150,6 +150,74 @@ def test_the_end_of_a_driver_that_lost_its_lease_leaves_the_other_alone(files, c
     lost._write(others)
     lost.release(clean=clean)
     assert read_lease(files, "first") == others
+
+
+@pytest.mark.parametrize("clean", [True, False])
+def test_a_missing_lease_is_a_lost_lease_and_is_not_made_anew(files, tmp_path, clean):
+    held = Lease(files, "first")
+    (tmp_path / "runs/run=first/_lease.json").unlink()
+    held.renew(0)
+    with pytest.raises(StoreError, match="run first: its lease is gone: another driver took over"):
+        held.check()
+    held.renew(1)
+    held.release(clean=clean)
+    assert read_lease(files, "first") is None
+
+
+def test_a_lease_whose_folder_is_gone_is_lost_and_no_folder_is_made(files, tmp_path):
+    held = Lease(files, "first")
+    (tmp_path / "runs").rename(tmp_path / "elsewhere")
+    held.renew(0)
+    with pytest.raises(StoreError, match="or the store was moved or removed"):
+        held.check()
+    held.release(clean=False)
+    assert [path.name for path in tmp_path.iterdir()] == ["elsewhere"]
+
+
+def test_a_driver_that_wakes_after_another_has_finished_writes_nothing(tmp_path, monkeypatch):
+    store = Store.open(tmp_path)
+    slow = store.create("first", run_row())
+    slow.append([repeat_row(0), repeat_row(1)])
+    with monkeypatch.context() as patch:
+        patch.setattr(lease, "EXPIRY", -1.0)
+        other = store.reopen("first")
+    other.append([repeat_row(2)])
+    other.close(state="finished")
+    before = contents(tmp_path)
+    for deed in (
+        slow.flush,
+        slow.tick,
+        lambda: slow.append([repeat_row(3)]),
+        lambda: slow.update(state="paused"),
+        lambda: slow.close(state="interrupted"),
+    ):
+        with pytest.raises(StoreError, match="another driver took over"):
+            deed()
+    assert contents(tmp_path) == before
+
+
+def test_a_driver_that_is_overtaken_while_it_opens_a_run_writes_nothing(tmp_path, monkeypatch):
+    store = Store.open(tmp_path)
+    store.create("first", run_row()).close()
+    after_other = {}
+
+    class Overtaken(writer.WriteAhead):
+        """The last thing that a driver makes before it reads what is there."""
+
+        def __init__(self, *given):
+            super().__init__(*given)
+            monkeypatch.setattr(writer, "WriteAhead", wal.WriteAhead)
+            with monkeypatch.context() as patch:
+                patch.setattr(lease, "EXPIRY", -1.0)
+                other = store.reopen("first")
+            other.append([repeat_row(0)])
+            other.close(state="finished")
+            after_other.update(contents(tmp_path))
+
+    monkeypatch.setattr(writer, "WriteAhead", Overtaken)
+    with pytest.raises(StoreError, match="its lease is gone: another driver took over"):
+        store.reopen("first")
+    assert contents(tmp_path) == after_other
 
 
 def test_of_processes_that_reopen_at_once_exactly_one_wins(tmp_path):

@@ -9,7 +9,7 @@ from stored_rows import final_row, repeat_row, run_row, trial_row
 
 from clar_tune.errors import StoreError
 from clar_tune.query import run_query
-from clar_tune.store import Store, lease, writer
+from clar_tune.store import Store, lease, tables, writer
 
 
 @pytest.fixture(scope="module")
@@ -94,6 +94,27 @@ def test_refused_writes_lose_nothing(store, server, fault, monkeypatch):
     assert run._pending == 0
     run.close()
     assert keys(store) == [0, 1, 2]
+
+
+@pytest.mark.parametrize("rows_per_part", [3, tables.ROWS_PER_PART])
+@pytest.mark.parametrize("row", [trial_row, repeat_row, final_row])
+def test_a_write_whose_answer_was_lost_adds_nothing_when_tried_again(
+    store, server, row, rows_per_part, monkeypatch
+):
+    monkeypatch.setattr(tables, "ROWS_PER_PART", rows_per_part)
+    run = store.create("first", run_row())
+    run.append([row(0)])
+    run.flush()
+    run.append([row(1), row(2), row(3)])
+    server.refuse_writes("lost-answer")
+    with pytest.raises(StoreError, match="cannot be written"):
+        run.flush()
+    server.refuse_writes(None)
+    run.append([row(4)])
+    run.close(state="finished")
+    counted = " UNION ALL ".join(f"SELECT seq FROM {t}" for t in ("trials", "repeats", "finals"))
+    stored = run_query(store, counted)["seq"].to_pylist()
+    assert sorted(stored) == [0, 1, 2, 3, 4]
 
 
 def test_the_last_rows_wait_for_a_store_that_refuses(store, server, monkeypatch):

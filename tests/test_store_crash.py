@@ -3,13 +3,14 @@
 import errno
 import os
 import time
+from pathlib import Path
 
 import pytest
 from killed_drivers import assert_sigkill_loses_and_doubles_nothing, keys
-from stored_rows import repeat_row, run_row, trial_row
+from stored_rows import contents, repeat_row, run_row, trial_row
 
 from clar_tune.errors import StoreError
-from clar_tune.store import RunWriter, Store, tables, wal, writer
+from clar_tune.store import RunWriter, Store, lease, tables, wal, writer
 
 
 @pytest.fixture
@@ -162,6 +163,56 @@ def test_a_close_that_fails_leaves_a_run_that_can_be_reopened(store, monkeypatch
     run.close()
 
 
+@pytest.mark.parametrize("replaced", [False, True], ids=["removed", "replaced"])
+def test_rows_whose_write_ahead_file_is_gone_are_not_forgotten_in_silence(
+    store, wal_file, replaced
+):
+    run = store.create("first", run_row())
+    run.append([repeat_row(0)])
+    run.flush()
+    run.append([repeat_row(1)])
+    wal_file.rename(wal_file.with_name("taken-away"))
+    if replaced:
+        wal_file.write_text("{}\n")
+    before = _contents(store)
+    for deed in (run.flush, run.tick, run.close, lambda: run.append([repeat_row(2)])):
+        with pytest.raises(StoreError, match=r"_wal\.jsonl was removed or replaced"):
+            deed()
+    assert _contents(store) == before
+
+
+def test_a_store_that_is_moved_takes_all_its_rows_along(store, tmp_path, monkeypatch):
+    run = store.create("first", run_row())
+    run.append([repeat_row(0)])
+    run.flush()
+    run.append([repeat_row(1)])
+    (tmp_path / "store").rename(tmp_path / "elsewhere")
+    for deed in (lambda: run.append([repeat_row(2)]), run.flush, run.close):
+        with pytest.raises(StoreError, match="the store was moved or removed"):
+            deed()
+    assert not (tmp_path / "store").exists()
+    monkeypatch.setattr(lease.Holder, "alive", False)
+    again = Store.open(tmp_path / "elsewhere").reopen("first")
+    again.append([repeat_row(2)])
+    again.close()
+    assert keys(Store.open(tmp_path / "elsewhere")) == [0, 1, 2]
+
+
+def test_a_late_end_leaves_the_write_ahead_file_of_another_driver(store, wal_file, monkeypatch):
+    """A driver may be overtaken between its last flush and the removal of its file."""
+    run = store.create("first", run_row())
+    flush = run.flush
+
+    def flush_and_be_overtaken():
+        flush()
+        wal_file.unlink()
+        wal_file.write_text("of another\n")
+
+    monkeypatch.setattr(run, "flush", flush_and_be_overtaken)
+    run.close()
+    assert wal_file.read_text() == "of another\n"
+
+
 def test_an_unwritable_folder_gives_one_clear_line(tmp_path):
     (tmp_path / "store").mkdir()
     (tmp_path / "store/runs").write_text("a file where a folder should be")
@@ -179,6 +230,12 @@ def test_temporary_files_of_a_failed_write_are_removed(store, tmp_path, monkeypa
     assert not [path for path in tmp_path.rglob("*") if path.name.startswith(".")]
     run.close()
     assert keys(store) == [0]
+
+
+def _contents(store):
+    """What the files of a store hold; a heartbeat of the lease changes nothing."""
+    found = contents(Path(store.url))
+    return {path: held for path, held in found.items() if not path.endswith("_lease.json")}
 
 
 def _crash(*_, **__):

@@ -173,6 +173,26 @@ def test_another_machine_says_how_much_it_lacks_and_its_rows_count(store, tmp_pa
     assert keys(store) == [0, 11]
 
 
+def test_a_driver_that_wakes_after_another_machine_has_finished_doubles_nothing(
+    store, tmp_path, monkeypatch
+):
+    run = store.create("first", run_row())
+    run.append([repeat_row(0)])
+    run.flush()
+    run.append([repeat_row(1)])
+    with monkeypatch.context() as patch:
+        patch.setattr(lease, "EXPIRY", -1.0)
+        here(patch, tmp_path, "second-machine")
+        other = store.reopen("first")
+        other.append([repeat_row(1), repeat_row(2)])
+        other.close(state="finished")
+    for deed in (run.flush, lambda: run.append([repeat_row(3)]), run.close):
+        with pytest.raises(StoreError, match="another driver took over and has ended"):
+            deed()
+    assert keys(store) == [0, 1, 2]
+    assert store.find("first").row.state == "finished" and not store._files.under("runs")[1:]
+
+
 def test_a_damaged_object_is_named_by_its_address(store):
     run = store.create("first", run_row())
     run.append([repeat_row(0)])

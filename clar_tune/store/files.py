@@ -101,21 +101,28 @@ class Files:
             raise self._refused("removed", path, error) from error
 
     @contextmanager
-    def locked(self, folder: str) -> Iterator[bool]:
+    def locked(self, folder: str, *, create: bool = False) -> Iterator[bool]:
         """Keep other processes out of a folder meanwhile; false where that is not possible."""
-        if not self.local:
+        handle = self._folder(folder, create) if self.local else None
+        if handle is None:
             yield False
             return
-        path = Path(self.full(folder))
-        try:
-            path.mkdir(parents=True, exist_ok=True)
-            handle = os.open(path, os.O_RDONLY)
-        except FAILURES as error:
-            raise self._refused("written", folder, error) from error
         try:
             yield _flock(handle)
         finally:
             os.close(handle)
+
+    def _folder(self, folder: str, create: bool) -> int | None:
+        """A folder opened, to be locked; none if there is none and none is to be created."""
+        path = Path(self.full(folder))
+        try:
+            if create:
+                path.mkdir(parents=True, exist_ok=True)
+            return os.open(path, os.O_RDONLY)
+        except FAILURES as error:
+            if isinstance(error, FileNotFoundError) and not create:
+                return None
+            raise self._refused("written", folder, error) from error
 
     def _put(self, path: str, data: Any) -> None:
         try:

@@ -21,6 +21,11 @@ EXPIRY = 60.0
 SETTLE = 2.0
 """Seconds until two drivers that cannot lock a folder see each other's claim."""
 
+GONE = (
+    "its lease is gone: another driver took over and has ended, or the store was moved or removed"
+)
+"""Why a driver that finds no lease may not go on: it cannot know that the run is still its own."""
+
 
 @dataclass(frozen=True, slots=True)
 class Holder:
@@ -83,8 +88,8 @@ class Lease:
         """
         self._files, self._run = files, run
         self._end, self._guard = threading.Event(), threading.Lock()
-        self._taken_by: Holder | None = None
-        with files.locked(f"runs/run={run}") as locked:
+        self._lost = ""
+        with files.locked(f"runs/run={run}", create=True) as locked:
             self.previous = read_lease(files, run)
             if self.previous is not None and self.previous.alive:
                 raise _busy(self.previous, run)
@@ -93,8 +98,11 @@ class Lease:
             self._write(self._me)
         if not locked:
             time.sleep(SETTLE)
-            winner = read_lease(files, run) or self._me
-            if winner.nonce != self._me.nonce:
+            winner = read_lease(files, run)
+            if winner is None:
+                self.lose(GONE)
+                self.check()
+            elif winner.nonce != self._me.nonce:
                 raise _busy(winner, run)
 
     @property
@@ -113,21 +121,26 @@ class Lease:
         threading.Thread(target=beat, name=f"lease of {self._run}", daemon=True).start()
 
     def renew(self, seq: int) -> None:
-        """Write a heartbeat, unless another driver has taken over."""
+        """Write a heartbeat, unless the lease is lost: a missing one is not made anew."""
         with self._guard, self._files.locked(f"runs/run={self._run}"):
             holder = read_lease(self._files, self._run)
-            if holder is not None and holder.nonce != self._me.nonce:
-                self._taken_by = holder
-                self._end.set()
+            if holder is None:
+                self.lose(GONE)
+            elif holder.nonce != self._me.nonce:
+                self.lose(f"another driver took over (process {holder.pid} on {holder.host})")
             elif not self._end.is_set():
                 self._write(replace(self._me, heartbeat=time.time(), seq=seq))
 
+    def lose(self, reason: str) -> None:
+        """From now on this driver may write nothing; the first reason stays."""
+        self._lost = self._lost or reason
+        self._end.set()
+
     def check(self) -> None:
-        """Fail if a heartbeat has found another driver."""
-        if self._taken_by is not None:
+        """Fail if the lease is lost."""
+        if self._lost:
             raise StoreError(
-                f"run {self._run}: another driver took over (process {self._taken_by.pid} on "
-                f"{self._taken_by.host}). This one must stop; what it stored before is kept."
+                f"run {self._run}: {self._lost}. This driver stops and writes nothing more."
             )
 
     def release(self, *, clean: bool) -> None:
@@ -135,7 +148,7 @@ class Lease:
         self._end.set()
         with self._guard, self._files.locked(f"runs/run={self._run}"):
             holder = read_lease(self._files, self._run)
-            if holder is not None and holder.nonce != self._me.nonce:
+            if self._lost or holder is None or holder.nonce != self._me.nonce:
                 return
             if clean:
                 self._files.delete(lease_path(self._run))

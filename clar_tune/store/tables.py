@@ -30,24 +30,27 @@ class WrittenTable:
         if self.name in APPENDED:
             self._append(table_of(self.name, fresh))
         else:
-            self._replace(table_of(self.name, fresh))
+            self._write(0, newest_trials(self._with_stored(table_of(self.name, fresh))))
 
     def _append(self, fresh: pa.Table) -> None:
         """The last part is written anew until it is full: files stay few without a clean-up."""
         if self._rows >= ROWS_PER_PART:
             self._last, self._rows = self._last + 1, 0
-        rows = pa.concat_tables([*self._stored(), fresh])
+        rows = self._with_stored(fresh)
         for start in range(0, rows.num_rows, ROWS_PER_PART):
             part = rows.slice(start, ROWS_PER_PART)
             self._write(self._last + (start > 0), part)
 
-    def _replace(self, fresh: pa.Table) -> None:
-        self._write(0, newest_trials(pa.concat_tables([*self._stored(), fresh])))
+    def _with_stored(self, fresh: pa.Table) -> pa.Table:
+        """Rows of the last part, then those that it lacks.
 
-    def _stored(self) -> list[pa.Table]:
+        It may hold some of them: a write that was reported as failed can have succeeded.
+        """
         if not self._rows:
-            return []
-        return [read_part(self._files, numbered(self.name, self._run, self._last))]
+            return fresh
+        stored = read_part(self._files, numbered(self.name, self._run, self._last))
+        lacking = pc.greater(fresh["seq"], pc.max(stored["seq"]))
+        return pa.concat_tables([stored, fresh.filter(lacking)])
 
     def _write(self, number: int, rows: pa.Table) -> None:
         write_part(self._files, numbered(self.name, self._run, number), rows)

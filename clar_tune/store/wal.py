@@ -69,27 +69,43 @@ class WriteAhead:
         self._close()
         self._handle = handle
 
+    def is_own(self) -> bool:
+        """Does the path still lead to the file that was started here?
+
+        A driver that takes over begins a file of its own; a store may be moved away.
+        """
+        own = os.fstat(self._opened())
+        try:
+            return os.path.samestat(own, os.stat(self.path))
+        except FileNotFoundError:
+            return False
+        except OSError as error:
+            raise self._refused(error) from error
+
     def append(self, lines: Sequence[Line]) -> None:
         """Add rows, all or none; they are on the disk when this returns."""
-        if self._handle is None:
-            raise StoreError(f"{self.path}: the run is closed.")
+        handle = self._opened()
         texts = [json.dumps({"table": table, "row": row}) + "\n" for table, row in lines]
         data = "".join(texts).encode()
-        state = os.fstat(self._handle)
-        if not state.st_nlink:
-            raise StoreError(f"{self.path}: another driver took over. This one must stop.")
+        size = os.fstat(handle).st_size
         try:
-            _write_all(self._handle, data)
-            os.fdatasync(self._handle)
+            _write_all(handle, data)
+            os.fdatasync(handle)
         except OSError as error:
-            os.ftruncate(self._handle, state.st_size)
+            os.ftruncate(handle, size)
             raise self._refused(error) from error
 
     def remove(self) -> None:
-        """The rows are all in Parquet, and the run is over."""
+        """The rows are all in Parquet, and the run is over; the file of another driver stays."""
+        with suppress(OSError, StoreError):
+            if self.is_own():
+                self.path.unlink()
         self._close()
-        with suppress(OSError):
-            self.path.unlink()
+
+    def _opened(self) -> int:
+        if self._handle is None:
+            raise StoreError(f"{self.path}: the run is closed.")
+        return self._handle
 
     def _close(self) -> None:
         if self._handle is not None:

@@ -73,11 +73,12 @@ class RunWriter:
 
     def flush(self) -> None:
         """Bring all pending rows into Parquet files now."""
-        self._lease.renew(self._seq)
-        self._lease.check()
+        self._renew()
+        self._check_own()
         if self._pending:
             started = time.monotonic()
             self._fold(read_wal(self._wal.path)[1])
+            self._check_own()
             self._wal.start()
             self._pending = 0
             self._cost = time.monotonic() - started
@@ -85,7 +86,7 @@ class RunWriter:
 
     def close(self, **changes: Any) -> None:
         """Flush, change the manifest a last time and let the run go."""
-        self._lease.check()
+        self._check_own()
         try:
             if changes:
                 self._note(changes)  # its file comes last: no run says finished before its rows
@@ -125,12 +126,18 @@ class RunWriter:
     def _recover(self) -> None:
         """Rows of a driver that ended without a flush."""
         mark, pending = read_wal(self._wal.path)
+        self._seq = self._stored_seq()
+        self._renew()  # a driver may be stopped, and overtaken, while it opens a run
         if self._files.local or mark == self._lease.wal:
             self._fold(pending)
-        self._seq = max(table.seq for table in self._tables.values())
+        self._seq = self._stored_seq()
         if self._lease.previous is not None:
             self.lost = max(0, self._lease.previous.seq - self._seq)
+        self._renew()
         self._wal.start()
+
+    def _stored_seq(self) -> int:
+        return max(table.seq for table in self._tables.values())
 
     def _fold(self, pending: Pending) -> None:
         for name, table in self._tables.items():
@@ -139,17 +146,32 @@ class RunWriter:
             self._put_manifest(manifests[-1])
 
     def _write_manifest(self) -> None:
-        self._lease.renew(self._seq)
-        self._lease.check()
+        self._renew()
         self._put_manifest(plain("runs", self.row))
 
     def _put_manifest(self, row: dict[str, Any]) -> None:
         write_part(self._files, numbered("runs", self.name, 0), table_of("runs", [row]))
 
     def _check(self) -> None:
-        self._lease.check()
+        self._check_own()
         if self._failures and time.monotonic() - self._failing_since > PATIENCE:
             self.flush()
+
+    def _renew(self) -> None:
+        """Fail if the lease is lost by now, which a driver that slept has not been told."""
+        self._lease.renew(self._seq)
+        self._lease.check()
+
+    def _check_own(self) -> None:
+        """Fail, now and ever after, if the run or its write-ahead file is no longer this one's."""
+        if not self._wal.is_own():
+            with suppress(StoreError):
+                self._lease.renew(self._seq)  # it knows the reason, if another driver is it
+            self._lease.lose(
+                f"{self._wal.path} was removed or replaced, and with it what was in no Parquet "
+                f"file yet; `clar-tune resume {self.name}` trains that again"
+            )
+        self._lease.check()
 
     def _flush_if_due(self) -> None:
         waited = time.monotonic() - self._flushed
