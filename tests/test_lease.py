@@ -6,13 +6,14 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from pyarrow import fs
-from stored_rows import contents, repeat_row, run_row
+from stored_rows import contents, final_row, repeat_row, run_row, trial_row
 
 from clar_tune.errors import StoreError
-from clar_tune.store import Store, lease, wal, writer
+from clar_tune.store import RunWriter, Store, lease, tables, writer
 from clar_tune.store.files import Files
 from clar_tune.store.lease import Lease, read_lease
 
@@ -153,15 +154,37 @@ def test_the_end_of_a_driver_that_lost_its_lease_leaves_the_other_alone(files, c
 
 
 @pytest.mark.parametrize("clean", [True, False])
-def test_a_missing_lease_is_a_lost_lease_and_is_not_made_anew(files, tmp_path, clean):
+@pytest.mark.parametrize("renewed", [True, False])
+def test_a_missing_lease_is_a_lost_lease_and_is_not_made_anew(files, tmp_path, renewed, clean):
     held = Lease(files, "first")
     (tmp_path / "runs/run=first/_lease.json").unlink()
-    held.renew(0)
-    with pytest.raises(StoreError, match="run first: its lease is gone: another driver took over"):
-        held.check()
-    held.renew(1)
+    if renewed:
+        held.renew(0)
+        with pytest.raises(StoreError, match="first: its lease is gone: another driver took over"):
+            held.check()
+        held.renew(1)
     held.release(clean=clean)
     assert read_lease(files, "first") is None
+
+
+def test_a_lost_lease_stays_lost_though_its_file_is_there(files, tmp_path):
+    held, file = Lease(files, "first"), tmp_path / "runs/run=first/_lease.json"
+    before = file.read_bytes()
+    held.lose("some reason")
+    held.renew(3)
+    held.release(clean=True)
+    with pytest.raises(StoreError, match="run first: some reason. This driver stops"):
+        held.check()
+    assert file.read_bytes() == before
+
+
+def test_a_lease_that_could_not_be_written_whole_is_written_again(files, tmp_path):
+    held = Lease(files, "first")
+    # Some filesystems empty a file before they write it, and may fail in between.
+    (tmp_path / "runs/run=first/_lease.json").write_bytes(b"")
+    held.renew(5)
+    held.check()
+    assert read_lease(files, "first").seq == 5
 
 
 def test_a_lease_whose_folder_is_gone_is_lost_and_no_folder_is_made(files, tmp_path):
@@ -174,15 +197,34 @@ def test_a_lease_whose_folder_is_gone_is_lost_and_no_folder_is_made(files, tmp_p
     assert [path.name for path in tmp_path.iterdir()] == ["elsewhere"]
 
 
+def overtake(store: Store) -> None:
+    """Another driver takes the run over and finishes it."""
+    other = store.reopen("first")
+    other.append([trial_row(0, repeats=2), repeat_row(7), final_row(7)])
+    other.close(state="finished")
+
+
+def overtaken_after(owner, name: str, folder: Path, monkeypatch) -> dict[str, bytes | None]:
+    """A driver sleeps at the end of a function: what the store holds when it wakes."""
+    real, held = getattr(owner, name), {}
+
+    def once(*given):
+        monkeypatch.setattr(owner, name, real)
+        answer = real(*given)
+        overtake(Store.open(folder))
+        held.update(contents(folder))
+        return answer
+
+    monkeypatch.setattr(owner, name, once)
+    return held
+
+
 def test_a_driver_that_wakes_after_another_has_finished_writes_nothing(tmp_path, monkeypatch):
     store = Store.open(tmp_path)
     slow = store.create("first", run_row())
     slow.append([repeat_row(0), repeat_row(1)])
-    with monkeypatch.context() as patch:
-        patch.setattr(lease, "EXPIRY", -1.0)
-        other = store.reopen("first")
-    other.append([repeat_row(2)])
-    other.close(state="finished")
+    monkeypatch.setattr(lease, "EXPIRY", -1.0)
+    overtake(store)
     before = contents(tmp_path)
     for deed in (
         slow.flush,
@@ -196,28 +238,30 @@ def test_a_driver_that_wakes_after_another_has_finished_writes_nothing(tmp_path,
     assert contents(tmp_path) == before
 
 
-def test_a_driver_that_is_overtaken_while_it_opens_a_run_writes_nothing(tmp_path, monkeypatch):
+@pytest.mark.parametrize(("owner", "name"), [(writer, "read_wal"), (RunWriter, "_fold")])
+def test_a_driver_that_is_overtaken_while_it_opens_a_run_writes_nothing(
+    tmp_path, monkeypatch, owner, name
+):
+    monkeypatch.setattr(lease, "EXPIRY", -1.0)
     store = Store.open(tmp_path)
-    store.create("first", run_row()).close()
-    after_other = {}
-
-    class Overtaken(writer.WriteAhead):
-        """The last thing that a driver makes before it reads what is there."""
-
-        def __init__(self, *given):
-            super().__init__(*given)
-            monkeypatch.setattr(writer, "WriteAhead", wal.WriteAhead)
-            with monkeypatch.context() as patch:
-                patch.setattr(lease, "EXPIRY", -1.0)
-                other = store.reopen("first")
-            other.append([repeat_row(0)])
-            other.close(state="finished")
-            after_other.update(contents(tmp_path))
-
-    monkeypatch.setattr(writer, "WriteAhead", Overtaken)
+    store.create("first", run_row()).append([trial_row(0), repeat_row(0), final_row(0)])
+    held = overtaken_after(owner, name, tmp_path, monkeypatch)
     with pytest.raises(StoreError, match="its lease is gone: another driver took over"):
         store.reopen("first")
-    assert contents(tmp_path) == after_other
+    assert held and contents(tmp_path) == held
+
+
+@pytest.mark.parametrize(("owner", "name"), [(tables.WrittenTable, "add"), (RunWriter, "_fold")])
+def test_a_driver_that_is_overtaken_while_it_flushes_writes_nothing_more(
+    tmp_path, monkeypatch, owner, name
+):
+    monkeypatch.setattr(lease, "EXPIRY", -1.0)
+    run = Store.open(tmp_path).create("first", run_row())
+    run.append([trial_row(0), repeat_row(0), final_row(0)])
+    held = overtaken_after(owner, name, tmp_path, monkeypatch)
+    with pytest.raises(StoreError, match="its lease is gone: another driver took over"):
+        run.flush()
+    assert held and contents(tmp_path) == held
 
 
 def test_of_processes_that_reopen_at_once_exactly_one_wins(tmp_path):

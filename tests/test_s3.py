@@ -164,7 +164,7 @@ def test_another_machine_does_again_what_never_arrived_and_says_how_much(place, 
     place.pace(None)
     resumed = place.run("resume", "it")
     assert resumed.code == 0, resumed.err
-    assert f"{lost} rows were never flushed by the driver on another machine" in resumed.err
+    assert f"{lost} rows were never flushed by the last driver" in resumed.err
     assert_exact(place, "it", trials=6, repeats=3, finals=3)
     assert place.store.find("it").row.state == "finished"
 

@@ -163,20 +163,29 @@ def test_a_close_that_fails_leaves_a_run_that_can_be_reopened(store, monkeypatch
     run.close()
 
 
-@pytest.mark.parametrize("replaced", [False, True], ids=["removed", "replaced"])
-def test_rows_whose_write_ahead_file_is_gone_are_not_forgotten_in_silence(
-    store, wal_file, replaced
-):
+def removed(wal_file):
+    wal_file.unlink()
+
+
+def replaced(wal_file):
+    wal_file.rename(wal_file.with_name("taken-away"))
+    wal_file.write_text("{}\n")
+
+
+def emptied(wal_file):
+    os.truncate(wal_file, 0)
+
+
+@pytest.mark.parametrize("harm", [removed, replaced, emptied])
+def test_rows_whose_write_ahead_file_is_gone_are_not_forgotten_in_silence(store, wal_file, harm):
     run = store.create("first", run_row())
     run.append([repeat_row(0)])
     run.flush()
     run.append([repeat_row(1)])
-    wal_file.rename(wal_file.with_name("taken-away"))
-    if replaced:
-        wal_file.write_text("{}\n")
+    harm(wal_file)
     before = _contents(store)
     for deed in (run.flush, run.tick, run.close, lambda: run.append([repeat_row(2)])):
-        with pytest.raises(StoreError, match=r"_wal\.jsonl was removed or replaced"):
+        with pytest.raises(StoreError, match=r"_wal\.jsonl was removed or changed"):
             deed()
     assert _contents(store) == before
 
@@ -196,6 +205,39 @@ def test_a_store_that_is_moved_takes_all_its_rows_along(store, tmp_path, monkeyp
     again.append([repeat_row(2)])
     again.close()
     assert keys(Store.open(tmp_path / "elsewhere")) == [0, 1, 2]
+
+
+def test_a_file_that_another_machine_has_replaced_on_a_network_is_one_clear_line(
+    store, monkeypatch
+):
+    run = store.create("first", run_row())
+
+    def stale(*_):
+        raise OSError(errno.ESTALE, os.strerror(errno.ESTALE))
+
+    for deed in (run.tick, run.close, lambda: run.append([repeat_row(0)])):
+        with (
+            monkeypatch.context() as patch,
+            pytest.raises(StoreError, match=r"_wal\.jsonl was removed or changed"),
+        ):
+            patch.setattr(wal.os, "fstat", stale)
+            deed()
+
+
+def test_a_folder_that_cannot_be_synced_loses_nothing(store, monkeypatch):
+    run = store.create("first", run_row())
+    run.append([repeat_row(0)])
+
+    def broken(_):
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(wal, "sync_folder", broken)
+        with pytest.raises(StoreError, match=r"_wal\.jsonl cannot be written: Input/output"):
+            run.flush()
+    run.append([repeat_row(1)])
+    run.close()
+    assert keys(store) == [0, 1]
 
 
 def test_a_late_end_leaves_the_write_ahead_file_of_another_driver(store, wal_file, monkeypatch):

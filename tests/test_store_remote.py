@@ -186,11 +186,25 @@ def test_a_driver_that_wakes_after_another_machine_has_finished_doubles_nothing(
         other = store.reopen("first")
         other.append([repeat_row(1), repeat_row(2)])
         other.close(state="finished")
-    for deed in (run.flush, lambda: run.append([repeat_row(3)]), run.close):
+    for deed in (
+        lambda: run.update(state="paused"),
+        run.flush,
+        lambda: run.append([repeat_row(3)]),
+        run.close,
+    ):
         with pytest.raises(StoreError, match="another driver took over and has ended"):
             deed()
     assert keys(store) == [0, 1, 2]
     assert store.find("first").row.state == "finished" and not store._files.under("runs")[1:]
+
+
+def test_a_claim_that_is_gone_before_it_has_settled_is_lost(store, monkeypatch):
+    path = lease.lease_path("first")
+    with monkeypatch.context() as patch:
+        patch.setattr(lease.time, "sleep", lambda _: store._files.delete(path))
+        with pytest.raises(StoreError, match="its lease is gone"):
+            store.create("first", run_row())
+    assert store._files.under("") == []
 
 
 def test_a_damaged_object_is_named_by_its_address(store):

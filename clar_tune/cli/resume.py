@@ -121,7 +121,7 @@ def _reopened(store: Store, name: str, plan: Plan, terminal: TextIO) -> RunWrite
     writer = store.reopen(name)
     if writer.lost:
         terminal.write(
-            f"at least {writer.lost} rows were never flushed by the driver on another machine: "
+            f"at least {writer.lost} rows were never flushed by the last driver: "
             "their trainings are done again\n"
         )
     writer.update(

@@ -163,20 +163,33 @@ def cause_of(error: Exception) -> str:
 
 def replace_file(path: Path, data: Any, *, sync: bool) -> None:
     """Write beside a local file, then rename over it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    try:
-        with beside.open("wb") as stream:
-            stream.write(data)
-            if sync:
-                stream.flush()
-                os.fsync(stream.fileno())
-        beside.replace(path)
-    except BaseException:
-        beside.unlink(missing_ok=True)
-        raise
+    os.close(open_replaced(path, data, sync=sync))
     if sync:
         sync_folder(path.parent)
+
+
+def open_replaced(path: Path, data: Any, *, sync: bool) -> int:
+    """The file that has replaced another one, open for more; its folder is not synced yet."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    handle = os.open(beside, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL, 0o666)
+    try:
+        write_all(handle, data)
+        if sync:
+            os.fsync(handle)
+        beside.replace(path)
+    except BaseException:
+        os.close(handle)
+        beside.unlink(missing_ok=True)
+        raise
+    return handle
+
+
+def write_all(handle: int, data: Any) -> None:
+    """Write bytes, also where the system takes only some of them at a time."""
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(handle, rest) :]
 
 
 def sync_folder(path: Path) -> None:

@@ -63,11 +63,7 @@ def lease_path(run: str) -> str:
 
 def read_lease(files: Files, run: str) -> Holder | None:
     """Who drives a run, or drove it last without an orderly end."""
-    data = files.read(lease_path(run))
-    try:
-        return Holder(**json.loads(data)) if data else None
-    except (ValueError, TypeError):
-        return None  # a broken lease protects nobody
+    return _holder(files.read(lease_path(run)))
 
 
 def check_free(files: Files, run: str) -> None:
@@ -88,7 +84,7 @@ class Lease:
         """
         self._files, self._run = files, run
         self._end, self._guard = threading.Event(), threading.Lock()
-        self._lost = ""
+        self._lost, self._renewed = "", 0.0
         with files.locked(f"runs/run={run}", create=True) as locked:
             self.previous = read_lease(files, run)
             if self.previous is not None and self.previous.alive:
@@ -123,13 +119,23 @@ class Lease:
     def renew(self, seq: int) -> None:
         """Write a heartbeat, unless the lease is lost: a missing one is not made anew."""
         with self._guard, self._files.locked(f"runs/run={self._run}"):
-            holder = read_lease(self._files, self._run)
-            if holder is None:
+            data = self._files.read(lease_path(self._run))
+            holder = _holder(data)
+            if data is None:
                 self.lose(GONE)
-            elif holder.nonce != self._me.nonce:
+            elif holder is not None and holder.nonce != self._me.nonce:
                 self.lose(f"another driver took over (process {holder.pid} on {holder.host})")
             elif not self._end.is_set():
                 self._write(replace(self._me, heartbeat=time.time(), seq=seq))
+
+    def confirm(self, seq: int) -> None:
+        """Fail if the lease is lost; renew it first if that was not done for long.
+
+        A driver that slept has not been told yet that it was overtaken.
+        """
+        if time.time() - self._renewed > EXPIRY / 2:
+            self.renew(seq)
+        self.check()
 
     def lose(self, reason: str) -> None:
         """From now on this driver may write nothing; the first reason stays."""
@@ -158,6 +164,14 @@ class Lease:
     def _write(self, holder: Holder) -> None:
         data = json.dumps(asdict(holder)).encode()
         self._files.write(lease_path(self._run), data, sync=False)
+        self._renewed = holder.heartbeat
+
+
+def _holder(data: bytes | None) -> Holder | None:
+    try:
+        return Holder(**json.loads(data)) if data else None
+    except (ValueError, TypeError):
+        return None  # a broken lease protects nobody
 
 
 def _this_process(wal: str) -> Holder:

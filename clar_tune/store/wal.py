@@ -1,5 +1,6 @@
 """The write-ahead file of a run: one line of JSON per row, there until Parquet has the row."""
 
+import errno
 import hashlib
 import json
 import os
@@ -12,7 +13,7 @@ from typing import Any
 import platformdirs
 
 from clar_tune.errors import StoreError
-from clar_tune.store.files import Files, replace_file
+from clar_tune.store.files import Files, open_replaced, sync_folder, write_all
 
 Line = tuple[str, dict[str, Any]]
 """A table and a row of it."""
@@ -62,24 +63,25 @@ class WriteAhead:
         """Begin an empty file; readers of the former one keep what they opened."""
         header = json.dumps({"mark": self._mark}) + "\n"
         try:
-            replace_file(self.path, header.encode(), sync=True)
-            handle = os.open(self.path, os.O_WRONLY | os.O_APPEND)
+            # Not opened by its name, under which another driver's file may lie by now.
+            handle = open_replaced(self.path, header.encode(), sync=True)
+            self._close()
+            self._handle = handle
+            sync_folder(self.path.parent)
         except OSError as error:
             raise self._refused(error) from error
-        self._close()
-        self._handle = handle
 
     def is_own(self) -> bool:
         """Does the path still lead to the file that was started here?
 
         A driver that takes over begins a file of its own; a store may be moved away.
         """
-        own = os.fstat(self._opened())
+        handle = self._opened()
         try:
-            return os.path.samestat(own, os.stat(self.path))
-        except FileNotFoundError:
-            return False
+            return os.path.samestat(os.fstat(handle), os.stat(self.path))
         except OSError as error:
+            if error.errno in (errno.ENOENT, errno.ESTALE):
+                return False
             raise self._refused(error) from error
 
     def append(self, lines: Sequence[Line]) -> None:
@@ -89,7 +91,7 @@ class WriteAhead:
         data = "".join(texts).encode()
         size = os.fstat(handle).st_size
         try:
-            _write_all(handle, data)
+            write_all(handle, data)
             os.fdatasync(handle)
         except OSError as error:
             os.ftruncate(handle, size)
@@ -117,12 +119,6 @@ class WriteAhead:
             f"{self.path} cannot be written: {error.strerror}. "
             "What was stored before is safe; mend the cause, then resume the run."
         )
-
-
-def _write_all(handle: int, data: bytes) -> None:
-    rest = memoryview(data)
-    while rest:
-        rest = rest[os.write(handle, rest) :]
 
 
 def _parsed(path: Path, number: int, line: bytes) -> dict[str, Any]:

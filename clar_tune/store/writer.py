@@ -73,21 +73,24 @@ class RunWriter:
 
     def flush(self) -> None:
         """Bring all pending rows into Parquet files now."""
-        self._renew()
         self._check_own()
+        self._renew()
         if self._pending:
             started = time.monotonic()
-            self._fold(read_wal(self._wal.path)[1])
+            pending = read_wal(self._wal.path)[1]
+            if sum(map(len, pending.values())) < self._pending:
+                self._lose_file()
+            self._fold(pending)
+            self._pending = 0
             self._check_own()
             self._wal.start()
-            self._pending = 0
             self._cost = time.monotonic() - started
         self._flushed, self._failures = time.monotonic(), 0
 
     def close(self, **changes: Any) -> None:
         """Flush, change the manifest a last time and let the run go."""
-        self._check_own()
         try:
+            self._check_own()
             if changes:
                 self._note(changes)  # its file comes last: no run says finished before its rows
             self._flush_at_last()
@@ -141,8 +144,10 @@ class RunWriter:
 
     def _fold(self, pending: Pending) -> None:
         for name, table in self._tables.items():
+            self._lease.confirm(self._seq)
             table.add(pending.get(name, []))
         if manifests := pending.get("runs"):
+            self._lease.confirm(self._seq)
             self._put_manifest(manifests[-1])
 
     def _write_manifest(self) -> None:
@@ -165,12 +170,16 @@ class RunWriter:
     def _check_own(self) -> None:
         """Fail, now and ever after, if the run or its write-ahead file is no longer this one's."""
         if not self._wal.is_own():
-            with suppress(StoreError):
-                self._lease.renew(self._seq)  # it knows the reason, if another driver is it
-            self._lease.lose(
-                f"{self._wal.path} was removed or replaced, and with it what was in no Parquet "
-                f"file yet; `clar-tune resume {self.name}` trains that again"
-            )
+            self._lose_file()
+        self._lease.check()
+
+    def _lose_file(self) -> None:
+        with suppress(StoreError):
+            self._lease.renew(self._seq)  # it knows the reason, if another driver is it
+        self._lease.lose(
+            f"{self._wal.path} was removed or changed, and with it what was in no Parquet file "
+            f"yet; `clar-tune resume {self.name}` trains that again"
+        )
         self._lease.check()
 
     def _flush_if_due(self) -> None:
