@@ -81,7 +81,7 @@ class RunWriter:
             if sum(map(len, pending.values())) < self._pending:
                 self._lose_file()
             self._fold(pending)
-            self._pending = 0
+            self._pending = 0  # also if no new file can be begun
             self._check_own()
             self._wal.start()
             self._cost = time.monotonic() - started
