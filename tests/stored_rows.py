@@ -1,4 +1,7 @@
-"""Rows for tests of the store: every column has a value, a test says only what matters."""
+"""Rows for tests of the store: every column has a value, a test says only what matters.
+
+And everything that a store's folder holds, to be compared.
+"""
 
 from dataclasses import fields
 from datetime import UTC, datetime

@@ -13,8 +13,8 @@ from pyarrow import fs
 from stored_rows import contents, final_row, repeat_row, run_row, trial_row
 
 from clar_tune.errors import StoreError
-from clar_tune.store import RunWriter, Store, lease, tables, writer
-from clar_tune.store.files import Files
+from clar_tune.store import RunWriter, Store, lease, tables, wal, writer
+from clar_tune.store.files import Files, sync_folder
 from clar_tune.store.lease import Lease, read_lease
 
 CONTENDER = """
@@ -262,6 +262,26 @@ def test_a_driver_that_is_overtaken_while_it_flushes_writes_nothing_more(
     with pytest.raises(StoreError, match="its lease is gone: another driver took over"):
         run.flush()
     assert held and contents(tmp_path) == held
+
+
+def test_the_file_of_a_driver_that_took_over_is_not_taken_for_ones_own(tmp_path, monkeypatch):
+    monkeypatch.setattr(lease, "EXPIRY", -1.0)
+    store, others = Store.open(tmp_path), []
+    run = store.create("first", run_row())
+    run.append([repeat_row(0)])
+
+    def overtaken(folder):
+        """A driver sleeps when its new file has its name, and before it goes on with it."""
+        monkeypatch.setattr(wal, "sync_folder", sync_folder)
+        others.append(store.reopen("first"))
+
+    monkeypatch.setattr(wal, "sync_folder", overtaken)
+    run.flush()
+    with pytest.raises(StoreError, match="another driver took over"):
+        run.append([repeat_row(1)])
+    others[0].append([repeat_row(2)])
+    others[0].close()
+    assert [int(key, 16) for key in store.repeats("first")["key"].to_pylist()] == [0, 2]
 
 
 def test_of_processes_that_reopen_at_once_exactly_one_wins(tmp_path):

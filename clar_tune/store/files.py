@@ -102,7 +102,7 @@ class Files:
 
     @contextmanager
     def locked(self, folder: str, *, create: bool = False) -> Iterator[bool]:
-        """Keep other processes out of a folder meanwhile; false where that is not possible."""
+        """Keep other processes out of a folder meanwhile; false where that cannot be done."""
         handle = self._folder(folder, create) if self.local else None
         if handle is None:
             yield False
@@ -113,15 +113,15 @@ class Files:
             os.close(handle)
 
     def _folder(self, folder: str, create: bool) -> int | None:
-        """A folder opened, to be locked; none if there is none and none is to be created."""
+        """A folder opened, to be locked; none if there is no such folder."""
         path = Path(self.full(folder))
         try:
             if create:
                 path.mkdir(parents=True, exist_ok=True)
             return os.open(path, os.O_RDONLY)
+        except FileNotFoundError:
+            return None
         except FAILURES as error:
-            if isinstance(error, FileNotFoundError) and not create:
-                return None
             raise self._refused("written", folder, error) from error
 
     def _put(self, path: str, data: Any) -> None:

@@ -131,7 +131,8 @@ class Lease:
     def confirm(self, seq: int) -> None:
         """Fail if the lease is lost; renew it first if that was not done for long.
 
-        A driver that slept has not been told yet that it was overtaken.
+        A driver that slept has not been told yet that it was overtaken. The clock is the wall's:
+        others may stand still while a machine sleeps.
         """
         if time.time() - self._renewed > EXPIRY / 2:
             self.renew(seq)

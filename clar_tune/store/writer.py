@@ -79,7 +79,7 @@ class RunWriter:
             started = time.monotonic()
             pending = read_wal(self._wal.path)[1]
             if sum(map(len, pending.values())) < self._pending:
-                self._lose_file()
+                self._lose_file()  # the same file, from which somebody has cut lines
             self._fold(pending)
             self._pending = 0  # also if no new file can be begun
             self._check_own()
