@@ -1,0 +1,49 @@
+"""Stores written before are read, resumed and compared."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from commands import PACED, SPACE, Place, assert_exact
+
+STORES = Path(__file__).with_name("stores")
+
+
+def copied(name: str, folder: Path) -> Place:
+    place = Place(folder, SPACE if name == "finished" else PACED)
+    shutil.copytree(STORES / name, folder / "store", dirs_exist_ok=True)
+    return place
+
+
+@pytest.mark.slow
+def test_finished_store_is_read_and_compared(tmp_path: Path) -> None:
+    place = copied("finished", tmp_path)
+    assert_exact(place, "finished", trials=9, repeats=3, finals=3)
+    done = place.run("compare", "--format", "json")
+    assert done.code == 0, done.err
+    (comparison,) = json.loads(done.out)["comparisons"]
+    assert [score["budget"]["finals"] for score in comparison["scores"]] == [3, 3]
+    assert place.run("resume", "finished").code == 0
+    assert place.run("report", "--out", "page.html").code == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["paused", "killed"])
+def test_unfinished_store_is_resumed_and_keeps_its_rows(name: str, tmp_path: Path) -> None:
+    place = copied(name, tmp_path)
+    before = place.trainings(name)
+    assert len(before) >= 2
+    assert place.run("show", name).code == 0
+    done = place.run("resume", name, "--max-concurrent", "1")
+    assert done.code == 0, done.err
+    assert_exact(place, name, trials=6, repeats=3, finals=3)
+    after = place.trainings(name)
+    assert {key: after[key] for key in before} == before
+    assert place.shown(name)["state"] == "finished"
+    assert place.run("compare", "--run", name).code == 0
+
+
+def test_killed_store_has_a_write_ahead_file_and_a_lease() -> None:
+    files = {path.name for path in (STORES / "killed").rglob("_*")}
+    assert files == {"_wal.jsonl", "_lease.json"}
