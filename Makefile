@@ -4,28 +4,39 @@ VENV   ?= .venv
 SPACE  ?= quickstart
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
+PYTEST := $(BIN)/pytest -n 2 --dist loadfile
 
-# Tests of whole clusters: hosts, networks that fail, installations, the guide, ten thousand trials.
-CLUSTER := tests/test_hosts.py tests/test_cluster_yaml.py tests/test_scale.py \
-           tests/test_cluster_guide.py tests/test_cluster_launch.py
-
-.PHONY: run test test-cluster check bench clean
+.PHONY: run test test-quick test-faults test-cluster check bench clean
 
 run: $(READY)
 	$(BIN)/clar-tune run --space $(SPACE)
 	$(BIN)/clar-tune report
 
-test: $(READY)
-	$(BIN)/pytest -n 2 --dist loadfile $(CLUSTER:%=--ignore=%) $(PYTEST_ARGS)
+# One process each, no network: a minute or two.
+test-quick: TESTS = tests/unit
+test-quick: $(READY)
+	$(PYTEST) $(TESTS) $(PYTEST_ARGS)
 
+# What a change must pass: units, runs on a local Ray, every command that is shown.
+test: TESTS = tests/unit tests/integration tests/docs tests/frozen
+test: $(READY)
+	$(PYTEST) $(TESTS) $(PYTEST_ARGS)
+
+# Kills, two drivers, full disks, interrupts; pages in a real browser.
+test-faults: TESTS = tests/faults tests/browser
+test-faults: $(READY)
+	$(PYTEST) $(TESTS) $(PYTEST_ARGS)
+
+# Several machines: hosts, networks that fail, installations, the guide, ten thousand trials.
+test-cluster: TESTS = tests/cluster
 test-cluster: $(READY)
-	$(BIN)/pytest -n 2 --dist loadfile $(CLUSTER) $(PYTEST_ARGS)
+	$(PYTEST) $(TESTS) $(PYTEST_ARGS)
 
 check: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	sh tests/compile_latex.sh
+	sh tests/support/compile_latex.sh
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks.epochs

@@ -16,6 +16,13 @@ settings.register_profile("patient", deadline=None)
 settings.load_profile("patient")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark every test by its folder: ``pytest -m "not integration"``."""
+    here = Path(__file__).parent
+    for item in items:
+        item.add_marker(item.path.relative_to(here).parts[0])
+
+
 @pytest.fixture
 def tiny_graph() -> Graph:
     """Two triangles of one class each, joined through node 3; node 7 is isolated."""

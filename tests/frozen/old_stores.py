@@ -4,7 +4,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from commands import PACED, PATIENCE, Place
+from support.commands import PACED, PATIENCE, Place
 
 SLOW = 0.4
 """Seconds of each pass while a run is to be cut off."""

@@ -4,7 +4,7 @@ import json
 from dataclasses import asdict
 from typing import Any
 
-from results import simulated
+from support.results import simulated
 
 CLOCK = ("started", "ended", "seconds", "seq")
 SIMULATED = ("key", "split_seed", "init_seed")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from simulation import Memory, conductor_for, work
+from support.simulation import Memory, conductor_for, work
 
 from clar_tune.datasets import load
 from clar_tune.graph import Graph

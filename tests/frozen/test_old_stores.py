@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from commands import PACED, SPACE, Place, assert_exact
+from support.commands import PACED, SPACE, Place, assert_exact
 
 STORES = Path(__file__).with_name("stores")
 
@@ -16,7 +16,6 @@ def copied(name: str, folder: Path) -> Place:
     return place
 
 
-@pytest.mark.slow
 def test_finished_store_is_read_and_compared(tmp_path: Path) -> None:
     place = copied("finished", tmp_path)
     assert_exact(place, "finished", trials=9, repeats=3, finals=3)
@@ -28,7 +27,6 @@ def test_finished_store_is_read_and_compared(tmp_path: Path) -> None:
     assert place.run("report", "--out", "page.html").code == 0
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["paused", "killed"])
 def test_unfinished_store_is_resumed_and_keeps_its_rows(name: str, tmp_path: Path) -> None:
     place = copied(name, tmp_path)

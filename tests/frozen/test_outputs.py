@@ -5,7 +5,6 @@ import re
 import tarfile
 from pathlib import Path
 
-import pytest
 from frozen.outputs import printed
 
 NUMBER = re.compile(r"-?\d+\.\d+(?:e[-+]?\d+)?")
@@ -19,7 +18,6 @@ def frozen_outputs() -> dict[str, str]:
         return {name: file.read().decode() for name, file in files.items() if file}
 
 
-@pytest.mark.slow
 def test_outputs_are_what_they_were(tmp_path: Path) -> None:
     frozen = frozen_outputs()
     now = dict(printed(tmp_path))

@@ -3,14 +3,12 @@
 from collections import Counter
 from pathlib import Path
 
-import pytest
 import yaml
 from frozen.names import collected
 
 HERE = Path(__file__).parent
 
 
-@pytest.mark.slow
 def test_every_frozen_test_is_there_or_replaced() -> None:
     frozen = Counter((HERE / "test_ids.txt").read_text().splitlines())
     now = Counter(collected())

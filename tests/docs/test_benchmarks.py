@@ -1,0 +1,58 @@
+"""Every measurement of docs/BENCHMARKS.md runs by the command that stands there, cut short."""
+
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+from support.pages import ROOT, fenced
+
+COMMANDS = fenced("docs/BENCHMARKS.md")
+SHORT = {
+    "make bench": "--graphs texas --no-memory --out {folder}/epochs.json",
+    "python -m benchmarks.pruning": "--graphs texas --trials 1 --folder {folder}",
+    "python -m benchmarks.overhead": "--rounds 1 --at-most 4",
+    "python -m benchmarks.store": "--rows 1000 --folder {folder}",
+    "python -m benchmarks.scale": "--studies 10 --trials 12 --folder {folder}",
+    "python -m benchmarks.accuracy": "--pairs 2 --max-epochs 3 --out {folder}/accuracy.json",
+    "python -m benchmarks.null_check": "--samples 2 --out {folder}/null_check.json",
+}
+TOLD = {
+    "make bench": r"texas +gcn\+clar edge +[\d.]+ +[\d.]+ +[\d.]+x",
+    "python -m benchmarks.pruning": r"texas +12 +\d+ +108 +[\d.]+%",
+    "python -m benchmarks.overhead": r"0.25 s +\d+ +4 +[\d.]+ +[\d.]+ +[\d.]+%",
+    "python -m benchmarks.store": r"rows in repeats +1,000",
+    "python -m benchmarks.scale": r"studies, trials, trainings +10, 120, \d+",
+    "python -m benchmarks.accuracy": r"texas +gcn\+clar .+by accuracy +[\d.]+ ± [\d.]+ +71.38",
+    "python -m benchmarks.null_check": r"300/100/100 +10 +2 +12\.\d +100.0 %",
+}
+
+
+def test_there_are_commands():
+    assert len(COMMANDS) == len(set(COMMANDS)) > 5
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_it_runs(command, tmp_path, data_folder):
+    words = (_of_make(command) if command.startswith("make ") else command).split()
+    words += SHORT[command].format(folder=tmp_path).split()
+    kept = {k: v for k, v in os.environ.items() if not k.startswith("RAY_")}
+    environment = {**kept, "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    done = subprocess.run(
+        [sys.executable, *words[1:]],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert re.search(TOLD[command], done.stdout), done.stdout
+
+
+def _of_make(command: str) -> str:
+    """What make would execute; its set-up is done, as these tests run."""
+    words = [*command.split(), "--dry-run", "--no-print-directory"]
+    made = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True)
+    return made.stdout.splitlines()[-1]

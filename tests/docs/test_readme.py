@@ -1,0 +1,149 @@
+"""The commands and examples that the README and the docs show run; numbers are not compared."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+from support.commands import CLAR_TUNE
+from support.pages import ROOT, fenced
+
+from clar_tune import catalogue
+from clar_tune.cli import main
+from clar_tune.space import parse_space
+
+README = (ROOT / "README.md").read_text()
+PYTHON = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+MODELS, FILE, ENTRY, LOOP = PYTHON
+(SPACE,) = re.findall(r"```yaml\n(.*?)```", README, re.DOTALL)
+CLUSTER = fenced("README.md", "On a cluster")
+SHOWN = [line for line in (*fenced("README.md"), *fenced("docs/USAGE.md")) if line not in CLUSTER]
+COMMANDS = [line.removeprefix("clar-tune ") for line in SHOWN if line.startswith("clar-tune ")]
+ELSEWHERE = {
+    "make run": "test_make.py",
+    "make test": "test_make.py",
+    "PIP_CONSTRAINT=constraints.txt pip install .": "test_cluster_guide.py",
+}
+"""Commands that other tests execute; those of the section on clusters: test_cluster_launch.py."""
+PAGES = {"BENCHMARKS", "CLUSTER", "REPRODUCING", "RESULTS", "STORE", "USAGE"}
+"""Pages with commands, each of which has a test that executes all of them."""
+NEEDS_DATA = ("chameleon", "cora", "texas")
+LONG = ("--space heterophily",)
+"""Commands that take long are executed with --dry-run."""
+
+
+def test_the_loop_runs(tmp_path):
+    script = tmp_path / "example.py"
+    script.write_text(LOOP)
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert re.match(r"accuracy 0\.\d{3}\n", done.stdout)
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory) -> Path:
+    """A folder that the commands of README and docs share, one after the other.
+
+    It has the files that the README shows, and the results that come with the project.
+    """
+    desk = tmp_path_factory.mktemp("readme")
+    (desk / "my_models.py").write_text(MODELS)
+    (desk / "my-space.yaml").write_text(SPACE)
+    (desk / "docs").symlink_to(ROOT / "docs")
+    return desk
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_commands_run(command, request, desk):
+    words = shlex.split(command)
+    if any(name in command for name in NEEDS_DATA) and words[0] != "query":
+        request.getfixturevalue("data_folder")
+    if any(part in command for part in LONG):
+        words.append("--dry-run")
+    if words[0] == "repro":
+        words[1] = _a_key(desk)
+    environment = {**os.environ, "XDG_CACHE_HOME": str(desk / "cache")}
+    done = subprocess.run(
+        [CLAR_TUNE, *words], cwd=desk, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_penalty_without_a_name_is_called_so_once(tmp_path, monkeypatch):
+    (tmp_path / "my_models.py").write_text(MODELS)
+    monkeypatch.chdir(tmp_path)
+    words = ("--graph", "csbm-homophily", "--method", "gcn+my_models:Shrink", "--max-epochs", "3")
+    done = subprocess.run([CLAR_TUNE, "train", *words], capture_output=True, text=True, check=True)
+    assert re.search(r"^penalty +\S+, with a gradient", done.stdout, re.MULTILINE), done.stdout
+
+
+def test_a_graph_is_added_as_shown(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("mine/raw").mkdir(parents=True)
+    exec(FILE, {})
+    row = ENTRY.strip().rstrip(",")
+
+    def told(entry: str, *words: str) -> str:
+        ((name, dataset),) = eval(f"{{{entry}}}", vars(catalogue)).items()
+        monkeypatch.setitem(catalogue.DATASETS, name, dataset)
+        return CliRunner().invoke(main, [*words, "--data", "."]).output
+
+    verify = ("graphs", "verify", "mine")
+    (digest,) = re.findall(r"mine/raw\) has the hash (\w+),", told(row, *verify))
+    assert told(row.replace("HASH", digest), *verify) == "mine: ok\n"
+    wrong = told(row.replace("HASH", digest).replace("0.8", "0.9"), *verify)
+    assert "homophily=0.8" in wrong, "it says what stands in the file"
+    trained = ("train", "--graph", "mine", "--method", "gcn+clar", "--max-epochs", "3")
+    assert "validation accuracy" in told(row.replace("HASH", digest), *trained)
+
+
+def _a_key(desk: Path) -> str:
+    from clar_tune.store import Store
+
+    store = Store.open(desk / "clar-store")
+    return str(store.finals(store.find("latest").name, ["key"]).to_pylist()[0]["key"])
+
+
+def test_every_command_has_help_with_an_example():
+    def walk(command: click.Command, path: str) -> None:
+        if isinstance(command, click.Group):
+            for name, child in command.commands.items():
+                walk(child, f"{path} {name}")
+        else:
+            assert command.help and path in command.help, f"{path} shows no example"
+
+    walk(main, "clar-tune")
+
+
+def test_no_command_is_shown_that_is_not_executed():
+    others = {line for line in SHOWN if not line.startswith("clar-tune ")}
+    assert others == ELSEWHERE.keys()
+    pages = {page.stem for page in (ROOT / "docs").glob("*.md") if fenced(f"docs/{page.name}")}
+    assert pages == PAGES
+
+
+def test_every_command_stands_in_the_readme():
+    for name in main.commands:
+        assert f"clar-tune {name}" in README
+
+
+def test_the_space_in_the_docs_is_valid(monkeypatch):
+    (text,) = re.findall(r"```yaml\n(.*?)```", (ROOT / "docs/SPACES.md").read_text(), re.DOTALL)
+    space = parse_space(text.replace("my_models:MyGNN", "sage"), "docs", "docs/SPACES.md")
+    assert set(space.settings) == {"tuned", "paper"} and space.studies > 0
+
+
+def test_every_column_stands_in_the_docs():
+    from dataclasses import fields
+
+    from clar_tune.rows import TABLES
+
+    text = (ROOT / "docs/STORE.md").read_text()
+    for table, row in TABLES.items():
+        for field in fields(row):
+            assert re.search(rf"\b{field.name}\b", text), f"{field.name} of {table}"

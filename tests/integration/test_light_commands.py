@@ -1,0 +1,34 @@
+"""Help and lists come at once: they import nothing heavy."""
+
+import subprocess
+import sys
+
+import pytest
+
+CODE = """
+import sys
+from clar_tune.cli import main
+try:
+    main({arguments})
+except SystemExit:
+    pass
+sys.exit(", ".join({heavy} & set(sys.modules)) or 0)
+"""
+GRAPHS = {"torch", "torch_geometric", "scipy", "rich"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "heavy"),
+    [
+        (["graphs", "--help"], GRAPHS),
+        (["graphs", "verify", "--help"], GRAPHS),
+        (["graphs"], {"torch", "torch_geometric"}),
+        (["compare", "--help"], {"scipy", "pyarrow", "rich", "numpy", "torch"}),
+        (["query", "--help"], {"duckdb", "pyarrow", "rich", "numpy", "torch"}),
+        (["spaces", "show", "--help"], {"torch", "numpy", "yaml", "rich"}),
+    ],
+)
+def test_light_commands_import_nothing_heavy(arguments: list[str], heavy: set[str]) -> None:
+    code = CODE.format(arguments=arguments, heavy=heavy)
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr

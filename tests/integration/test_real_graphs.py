@@ -1,0 +1,52 @@
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch_geometric.datasets as pyg
+
+from clar_tune.catalogue import DATASETS
+from clar_tune.datasets import load, load_raw
+
+REAL = [name for name, dataset in DATASETS.items() if dataset.source]
+WITH_CLASS = [name for name in REAL if DATASETS[name].source.pyg_class]
+# The dense features of these two take gigabytes in torch-geometric's own code.
+COMPARABLE = [name for name in WITH_CLASS if name not in ("cs", "physics")]
+
+
+def snapshot(folder: Path) -> dict[str, tuple[int, int]]:
+    return {
+        str(path): (path.stat().st_size, path.stat().st_mtime_ns) for path in folder.rglob("*")
+    }
+
+
+@pytest.mark.parametrize("name", COMPARABLE)
+def test_graphs_equal_torch_geometrics_own(name, data_folder, tmp_path):
+    raw = tmp_path / DATASETS[name].source.folder
+    raw.parent.mkdir(parents=True)
+    raw.symlink_to(data_folder / DATASETS[name].source.folder)
+    title, pyg_class = raw.relative_to(tmp_path).parts[0], DATASETS[name].source.pyg_class
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # its unpickling is deprecated by numpy
+        arguments = [tmp_path / title] if name == "actor" else [tmp_path, title]
+        theirs = getattr(pyg, pyg_class)(*map(str, arguments))[0]
+    ours = load_raw(name, data_folder)
+    assert np.array_equal(ours.features.toarray(), theirs.x.numpy())
+    assert np.array_equal(ours.labels, theirs.y.numpy())
+    edges = theirs.edge_index.numpy()
+    assert np.array_equal(ours.edges, edges[:, np.lexsort(edges)])
+    for part in ("train", "val", "test"):
+        mask = theirs.get(f"{part}_mask")
+        if mask is None:
+            assert ours.fixed is None
+        else:
+            assert np.array_equal(
+                getattr(ours.fixed, part), mask.numpy().reshape(len(ours.labels), -1)
+            )
+
+
+def test_a_data_folder_stays_untouched(data_folder):
+    before = snapshot(data_folder)
+    for name in REAL:
+        load(name, data=data_folder)
+    assert snapshot(data_folder) == before

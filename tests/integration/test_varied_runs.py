@@ -1,0 +1,77 @@
+"""Whole runs on variants of a graph."""
+
+import json
+
+from support.commands import Place
+
+DROPPED = """\
+graphs: [csbm-homophily]
+methods: [gcn, gcn+clar]
+protocol: balanced-60-20-20
+conditions: [{sweep: {drop_edges: [0, 0.4, 0.8]}}]
+training: {max_epochs: 12, patience: 12, warmup: 1}
+search: {trials: 3, repeats: 2}
+finals: 2
+settings:
+  tuned:
+    shared: {hidden: 8}
+    regularizers: {clar: {alpha: {choices: [0, 0.1, 1]}, scale: {choices: [1, 10]}}}
+"""
+
+FILTERED = """\
+graphs: [csbm-homophily]
+methods: [gcn, gcn+clar]
+protocol: whole-graph
+conditions: [{sweep: {filter: [low-pass, high-pass]}}]
+training: {max_epochs: 40, patience: 20, warmup: 1}
+search: {trials: 2, repeats: 2}
+finals: 2
+settings:
+  tuned:
+    shared: {hidden: 8, lr: 0.1}
+    regularizers: {clar: {alpha: {choices: [0, 0.001]}, beta: {choices: [0, 0.001]}}}
+"""
+
+
+# Without Ray.
+
+
+# With Ray.
+
+
+def test_a_run_on_dropped_edges_is_extended_and_trained_again(tmp_path):
+    place = Place(tmp_path / "dropped", DROPPED)
+    words = ("--name", "one", "--seed", "5", "--methods", "gcn", "--finals", "1")
+    done = place.search(*words)
+    assert done.code == 0, done.err
+    before = place.trainings("one")
+    conditions = ["drop_edges=0", "drop_edges=0.4", "drop_edges=0.8"]
+    assert sorted(row["condition"] for row in before.values()) == conditions
+    done = place.run("extend", "one", "--finals", "+1")
+    assert done.code == 0, done.err
+    after = place.trainings("one")
+    assert before.keys() < after.keys() and len(after) == 2 * len(before)
+    again = place.run("repro", place.finals("one")[-1]["key"])
+    assert again.code == 0, again.err
+    assert again.out.count("equal") == 5
+
+
+def test_a_run_that_learns_filters_is_judged_by_its_error(tmp_path):
+    place = Place(tmp_path / "filtered", FILTERED)
+    done = place.search("--name", "one", "--json")
+    assert done.code == 0, done.err
+    finals = place.finals("one")
+    assert len(finals) == 2 * 2 * 2
+    for row in finals:
+        assert (row["metric"], row["protocol"]) == ("mse", "whole-graph")
+        assert row["val_score"] == row["test_score"] > 0
+        assert row["train_nodes"] == row["val_nodes"] == row["test_nodes"] == 600
+    low, high = (
+        sum(row["test_score"] for row in finals if row["condition"] == f"filter={name}")
+        for name in ("low-pass", "high-pass")
+    )
+    assert low < high  # a gcn is a low-pass filter itself
+    assert json.loads(done.out)["state"] == "finished"
+    again = place.run("repro", finals[-1]["key"])
+    assert again.code == 0, again.err
+    assert again.out.count("equal") == 5

@@ -1,0 +1,51 @@
+"""A run whose every text tries to break a page."""
+
+import json
+from dataclasses import replace
+
+from support.results import finished
+
+from clar_tune.overview import RunView, StudyView
+
+HACK = "window.hacked = 1"
+SCRIPT = f"<script>{HACK}</script>"
+IMAGE = f'"><img src=x onerror="{HACK}">'
+CLOSING = f"</script><script>{HACK}</script>"
+QUOTES = """'"`${7*7}`{{7*7}}{% raw %}<!--]]>&lt;&amp;"""
+EMOJI = "🧪\u202e\u2028 ñ 漢字"
+LONG = "x" * 10_000
+TEXTS = (SCRIPT, IMAGE, CLOSING, QUOTES, EMOJI)
+METHOD = f"my_pkg.mod:{IMAGE}{SCRIPT}+nl"
+ERROR = f"{CLOSING}{QUOTES}{EMOJI}\n{SCRIPT}\n{LONG}"
+
+
+def hostile() -> RunView:
+    """Texts that a store could hold if someone wrote them there."""
+    run = finished()
+    row = replace(
+        run.row,
+        space=f"{SCRIPT}{QUOTES}",
+        space_text=f"description: {CLOSING}{QUOTES}\n{SCRIPT}{EMOJI}{LONG}",
+        versions=json.dumps({SCRIPT: IMAGE}),
+        machine=json.dumps({"host": f"{CLOSING}{LONG}"}),
+        studies="[]",
+    )
+    return RunView(f"{SCRIPT}{IMAGE}{LONG}{EMOJI}", row, tuple(map(_study, run.studies)))
+
+
+def _study(study: StudyView) -> StudyView:
+    if study.method != "gcn+nl":
+        return study
+    params = {IMAGE: SCRIPT, CLOSING: 1}
+    trials = tuple(
+        replace(
+            trial,
+            method=METHOD,
+            error=trial.error and ERROR,
+            params=json.dumps(json.loads(trial.params) | params),
+            notes=json.dumps([f"retried: {IMAGE}"]),
+        )
+        for trial in study.trials
+    )
+    finals = tuple({**final, "facts": json.dumps({IMAGE: 1.0})} for final in study.finals)
+    return replace(study, method=METHOD, condition=f"a={QUOTES}", trials=trials, finals=finals)

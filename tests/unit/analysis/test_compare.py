@@ -1,0 +1,261 @@
+"""Finals side by side: hand-made scores in, means, gains, verdicts and sentences out."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from scipy import stats
+from support.final_scores import CLEAR, GRID, PLAIN, of, table
+from support.results import finished, plausible, simulated, view
+
+from clar_tune.comparison import compare
+from clar_tune.errors import StoreError
+from clar_tune.overview import RunView
+
+
+def test_a_score_is_the_mean_with_the_corrected_interval():
+    score, _ = of(compare([table(CLEAR)]), "gcn")
+    variance = 0.001  # of the five scores
+    half = stats.t.ppf(0.975, 4) * ((1 / 5 + 65 / 82) * variance) ** 0.5
+    assert score.mean == pytest.approx(0.64)
+    assert score.half == pytest.approx(half)
+    assert (score.units, score.searches, score.search_spread) == (5, 1, None)
+
+
+def test_a_gain_is_paired_and_tested_with_the_sizes_of_its_rows():
+    comparison = compare([table(CLEAR)])
+    _, contrast = of(comparison, "gcn+clar")
+    gains = [0.10, 0.10, 0.11, 0.10, 0.10]
+    mean = sum(gains) / 5
+    variance = sum((gain - mean) ** 2 for gain in gains) / 4
+    t = mean / ((1 / 5 + 65 / 82) * variance) ** 0.5
+    assert contrast.gain == pytest.approx(mean)
+    assert contrast.p == pytest.approx(2 * stats.t.sf(t, 4))
+    assert contrast.verdict == "better"
+
+
+def test_holm_counts_every_planned_comparison():
+    comparison = compare([table(CLEAR)])
+    # nl and clar with gcn, clar with nl
+    assert comparison.family == 3
+    rivals = [contrast for contrast in comparison.contrasts if contrast.rival]
+    assert [(c.method, c.against) for c in rivals] == [("gcn+clar", "gcn+nl")]
+    smallest = min(contrast.p for contrast in comparison.contrasts)
+    corrected = min(contrast.p_holm for contrast in comparison.contrasts)
+    assert corrected == pytest.approx(3 * smallest)
+
+
+def test_a_part_of_a_space_is_said_to_be_one():
+    text = GRID.format(graphs="texas, cornell", protocol="balanced-60-20-20", finals=5)
+    part = compare([finished(text, plausible, graphs=("texas",))]).caption
+    assert any("not by its space: graphs texas." in s for s in part)
+    assert not any("not by its space" in s for s in compare([table(CLEAR)]).caption)
+
+
+def test_a_study_that_is_missing_still_counts_in_the_family():
+    run = table(CLEAR)
+    partial = replace(run, studies=tuple(s for s in run.studies if s.method != "gcn+nl"))
+    comparison = compare([partial])
+    assert comparison.family == 3
+    (contrast,) = comparison.contrasts
+    assert contrast.p_holm == pytest.approx(3 * contrast.p)
+    assert any("No finals yet for 1 of 3 studies" in text for text in comparison.conclusions)
+
+
+def test_fixed_splits_are_paired_over_seeds_without_the_correction():
+    score, contrast = of(compare([table(CLEAR, protocol="geom-gcn")]), "gcn")
+    assert score.half == pytest.approx(stats.t.ppf(0.975, 4) * (0.001 / 5) ** 0.5)
+    comparison = compare([table(CLEAR, protocol="geom-gcn")])
+    assert "fixed split" in comparison.rows[0].notes
+    assert any("conditional on the split" in text for text in comparison.caption)
+
+
+def test_seeds_of_one_fixed_split_are_units_of_their_own():
+    score, _ = of(compare([table(CLEAR, graphs="cora", protocol="planetoid")]), "gcn", "cora")
+    assert score.units == 5
+
+
+def test_coauthor_splits_give_an_interval_and_no_verdict():
+    comparison = compare([table(CLEAR, graphs="cs", protocol="coauthor-20-30")])
+    score, contrast = of(comparison, "gcn+clar", "cs")
+    assert score.half == pytest.approx(stats.t.ppf(0.975, 4) * (0.00102 / 5) ** 0.5, rel=0.01)
+    assert contrast.half is not None
+    assert (contrast.p, contrast.p_holm, contrast.verdict) == (None, None, "none")
+
+
+def test_too_few_finals_allow_no_verdict():
+    few = {method: scores[:4] for method, scores in CLEAR.items()}
+    comparison = compare([table(few)])
+    _, contrast = of(comparison, "gcn+clar")
+    assert (contrast.p, contrast.verdict) == (None, "none")
+    assert any("Too few finals" in text for text in comparison.conclusions)
+
+
+def test_a_clear_loss_is_said():
+    worse = {**CLEAR, "gcn+clar": [score - 0.1 for score in CLEAR["gcn+clar"]][::-1]}
+    worse["gcn+clar"] = [0.50, 0.52, 0.55, 0.56, 0.58]
+    comparison = compare([table(worse)])
+    assert of(comparison, "gcn+clar")[1].verdict == "worse"
+    assert any("worse in 1 (gcn+clar on texas)" in text for text in comparison.conclusions)
+
+
+def test_equal_scores_are_a_tie_and_undecided():
+    comparison = compare([table(dict.fromkeys(CLEAR, PLAIN))])
+    _, contrast = of(comparison, "gcn+nl")
+    assert (contrast.gain, contrast.p, contrast.verdict) == (0.0, 1.0, "undecided")
+    standing = comparison.standings[1]
+    assert (standing.wins, standing.ties, standing.losses) == (0, 1, 0)
+    assert all(comparison.score(comparison.rows[0], method).best for method in CLEAR)
+
+
+def test_every_row_has_a_best_method_whatever_the_rounding():
+    comparison = compare([finished()])
+    for row in comparison.rows:
+        assert any(comparison.score(row, method).best for method in comparison.methods)
+
+
+def test_standings_count_rows_and_rank_methods():
+    comparison = compare([table(CLEAR, graphs="texas, cora")])
+    by_method = {standing.method: standing for standing in comparison.standings}
+    clar = by_method["gcn+clar"]
+    assert (clar.rows, clar.bests, clar.wins, clar.losses, clar.rank) == (2, 2, 2, 0, 1.0)
+    assert (by_method["gcn+nl"].rank, by_method["gcn"].rank) == (2.0, 3.0)
+    assert (clar.budget.finals, clar.budget.trials, clar.budget.repeats) == (10, 2, 0)
+
+
+def test_the_papers_numbers_stand_beside_ours():
+    comparison = compare([finished()])
+    score, contrast = of(comparison, "gcn+clar")
+    assert comparison.paper_table == "III"
+    assert score.paper == pytest.approx(0.7138)
+    assert contrast.paper_gain == pytest.approx(0.7138 - 0.6492)
+
+
+def test_finals_of_a_former_winner_are_left_out():
+    row, memory = simulated()
+    final = next(final for final in memory.finals if final.method == "gcn+clar")
+    other = replace(final, trial=final.trial + 1, test_score=0.0)
+    before = compare([view(row, memory)])
+    memory.finals.append(other)
+    assert compare([view(row, memory)]) == before
+
+
+def test_an_idle_penalty_is_named():
+    def idle(job, index):
+        done = plausible(job, index)
+        return replace(done, record=replace(done.record, penalty_active=0.004))
+
+    text = GRID.format(graphs="texas", protocol="balanced-60-20-20", finals=5)
+    sentences = compare([finished(text, idle)]).conclusions
+    assert any("gcn+clar on texas (0.4 %)" in sentence for sentence in sentences)
+
+
+def test_hardly_any_remote_pair_is_named():
+    def near(job, index):
+        done = plausible(job, index)
+        return replace(done, record=replace(done.record, facts={"remote_share": 6e-5}))
+
+    text = GRID.format(graphs="texas", protocol="balanced-60-20-20", finals=5)
+    comparison = compare([finished(text, near)])
+    (sentence,) = (text for text in comparison.conclusions if text.startswith("madreg sets"))
+    assert sentence.endswith("hardly any pair of nodes is remote on texas (0.006 %).")
+    assert not any("remote" in text for text in compare([finished(text)]).conclusions)
+
+
+def test_a_weight_of_zero_is_named():
+    text = GRID.format(graphs="texas", protocol="balanced-60-20-20", finals=5)
+    text = text.replace("{alpha: 1, beta: 1}", "{alpha: 0, beta: 0}")
+    comparison = compare([finished(text)])
+    assert of(comparison, "gcn+clar")[0].weightless
+    assert any("weight 0" in sentence for sentence in comparison.conclusions)
+
+
+def test_unequal_budgets_are_named():
+    comparison = compare([finished()])
+    assert any("Unequal budgets on texas" in text for text in comparison.conclusions) == (
+        len({s.budget.trials for s in comparison.scores if s.graph == "texas"}) > 1
+    )
+
+
+def test_a_run_without_finals_is_an_empty_table():
+    run = finished()
+    comparison = compare(
+        [replace(run, studies=tuple(replace(study, finals=()) for study in run.studies))]
+    )
+    assert (comparison.rows, comparison.scores, comparison.contrasts) == ((), (), ())
+
+
+class TestJoining:
+    """Several runs in one table."""
+
+    def halves(self) -> list[RunView]:
+        one = table(CLEAR, graphs="texas")
+        other = table(CLEAR, graphs="cora")
+        return [one, replace(other, name="other")]
+
+    def test_runs_on_different_graphs_become_one_table(self):
+        comparison = compare(self.halves())
+        assert [row.graph for row in comparison.rows] == ["texas", "cora"]
+        assert comparison.family == 6
+        assert comparison.runs == ("simulated", "other")
+
+    @pytest.mark.parametrize(
+        ("change", "told"),
+        [
+            ({"numbers": 1}, "version of the numbers is 2 and 1"),
+            ({"settings": "paper"}, "settings is tuned and paper"),
+        ],
+    )
+    def test_other_rules_are_refused(self, change, told):
+        one, other = self.halves()
+        with pytest.raises(StoreError, match=told):
+            compare([one, replace(other, row=replace(other.row, **change))])
+
+    def test_another_budget_is_refused(self):
+        one, other = self.halves()
+        budget = json.dumps({**other.budget, "trials": 99})
+        with pytest.raises(StoreError, match="trials is 16 and 99"):
+            compare([one, replace(other, row=replace(other.row, budget=budget))])
+
+    def test_the_same_study_twice_is_refused(self):
+        one = table(CLEAR)
+        with pytest.raises(StoreError, match="both hold gcn on texas"):
+            compare([one, replace(one, name="other")])
+
+    def test_another_seed_on_a_shared_graph_is_refused(self):
+        one, other = table(CLEAR, methods=("gcn",)), table(CLEAR, methods=("gcn+clar",), seed=1)
+        with pytest.raises(StoreError, match="--seed on texas is 0 and 1"):
+            compare([one, replace(other, name="other")])
+
+    def test_other_final_pairs_are_refused(self):
+        one, other = table(CLEAR, methods=("gcn",)), table(CLEAR, methods=("gcn+clar",), seed=1)
+        pretended = replace(other, name="other", row=replace(other.row, seed=0))
+        with pytest.raises(StoreError, match=r"seeds of final 0 \(search 0\) of texas"):
+            compare([one, pretended])
+
+    def test_a_run_without_finals_vouches_for_nobody(self):
+        one, other = table(CLEAR, methods=("gcn",)), table(CLEAR, methods=("gcn+clar",), seed=1)
+        begun = table(CLEAR, methods=("gcn+nl",))
+        bare = replace(begun, studies=tuple(replace(s, finals=()) for s in begun.studies))
+        rows = [replace(run.row, seed=0) for run in (bare, one, other)]  # seeds alone tell nothing
+        runs = [
+            replace(run, name=name, row=row)
+            for run, name, row in zip((bare, one, other), "hac", rows, strict=True)
+        ]
+        with pytest.raises(StoreError, match="a and c cannot stand in one table: seeds of final"):
+            compare(runs)
+
+    def test_other_contents_of_a_graph_are_refused(self):
+        one, other = table(CLEAR, methods=("gcn",)), table(CLEAR, methods=("gcn+clar",))
+        rows = [
+            replace(run.row, graph_hashes=json.dumps({"texas": content}))
+            for run, content in ((one, "a"), (other, "b"))
+        ]
+        with pytest.raises(StoreError, match="content of texas is a and b"):
+            compare([replace(one, row=rows[0]), replace(other, name="other", row=rows[1])])
+
+    def test_mixed_versions_are_told(self):
+        one, other = self.halves()
+        row = replace(other.row, versions='{"torch": "2.6.0"}')
+        comparison = compare([one, replace(other, row=row)])
+        assert any("torch 2.13.0 and 2.6.0" in text for text in comparison.conclusions)

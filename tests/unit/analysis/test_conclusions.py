@@ -1,0 +1,237 @@
+"""What may be called better or worse, what may not, and how the page says so."""
+
+import math
+from dataclasses import replace
+from statistics import fmean
+
+import pytest
+from scipy import stats
+from support.final_scores import CLEAR, GRID, PLAIN, of, table
+from support.results import finished, plausible
+
+from clar_tune.comparison import Comparison, compare
+from clar_tune.comparison.verdicts import _detectable
+from clar_tune.formats import FORMATS
+
+SEARCHED = """
+description: clar is searched
+graphs: [{graphs}]
+methods: [gcn, gcn+clar]
+protocol: {protocol}
+search: {{trials: 4, repeats: 1, pruning: false, sampler: random}}
+finals: 10
+settings:
+  tuned:
+    shared: {{lr: {{choices: [0.1, 0.2, 0.3, 0.4]}}}}
+    regularizers: {{clar: {{alpha: 1, beta: 1}}}}
+"""
+
+
+def searched(gains: list[float], protocol: str = "planetoid", graph: str = "cora") -> Comparison:
+    """One search for each gain of clar; its finals vary by 0.01 around it."""
+
+    def train(job, index):
+        search = seeds.setdefault(job.seed, len(seeds))
+        own = gains[search] + 0.01 * (-1) ** index if "clar" in job.method else 0.0
+        score = 0.6 + own if job.purpose == "final" else 0.5
+        done = plausible(job, index)
+        if job.purpose == "final":
+            return replace(done, test_score=score)
+        return replace(done, record=replace(done.record, val_score=score))
+
+    seeds: dict[int, int] = {}
+    text = SEARCHED.format(graphs=graph, protocol=protocol)
+    return compare([finished(text, train, searches=len(gains))])
+
+
+def said(texts) -> str:
+    return " ".join(texts)
+
+
+class TestSearches:
+    """Where searches are repeated, the search is the unit."""
+
+    def test_two_searches_of_many_finals_allow_no_verdict(self):
+        found = searched([-0.260, -0.0046])
+        score, contrast = of(found, "gcn+clar", "cora")
+        assert (score.searches, score.units, score.budget.finals) == (2, 2, 20)
+        assert (contrast.units, contrast.p, contrast.verdict) == (2, None, "none")
+        assert contrast.reason == "searches"
+        assert "verdicts about searches need 5 of them (--searches 5), and there are 2" in said(
+            found.conclusions
+        )
+        assert "The finals of one search (--searches 1) judge its configuration" in said(
+            found.conclusions
+        )
+        assert "Too few finals" not in said(found.conclusions)
+
+    def test_the_interval_is_over_searches(self):
+        _, contrast = of(searched([-0.260, -0.0046]), "gcn+clar", "cora")
+        interval = stats.ttest_1samp([-0.260, -0.0046], 0).confidence_interval(0.95)
+        assert contrast.gain == pytest.approx(-0.1323)
+        assert contrast.half == pytest.approx((interval.high - interval.low) / 2)
+
+    def test_five_searches_are_tested_over_the_five(self):
+        gains = [0.10, 0.12, 0.09, 0.11, 0.10]
+        _, contrast = of(searched(gains), "gcn+clar", "cora")
+        assert contrast.p == pytest.approx(stats.ttest_1samp(gains, 0).pvalue)
+        assert (contrast.units, contrast.verdict) == (5, "better")
+        _, noisy = of(searched([0.3, -0.1, -0.02, 0.25, 0.0]), "gcn+clar", "cora")
+        assert noisy.verdict == "undecided"
+
+    def test_splits_that_share_nodes_widen_it_by_the_spread_within_searches(self):
+        gains = [0.10, 0.12, 0.09, 0.11, 0.10]
+        _, contrast = of(searched(gains, "balanced-60-20-20", "texas"), "gcn+clar")
+        between = sum((gain - 0.104) ** 2 for gain in gains) / 4
+        within = 10 * 0.01**2 / 9
+        half = stats.t.ppf(0.975, 4) * (between / 5 + 65 / 82 * within) ** 0.5
+        assert contrast.half == pytest.approx(half)
+
+    def test_gains_are_paired_final_by_final_within_a_search(self):
+        run = finished(SEARCHED.format(graphs="cora", protocol="planetoid"), searches=2)
+        short = [
+            replace(s, finals=s.finals[:4]) if (s.method, s.search) == ("gcn+clar", 0) else s
+            for s in run.studies
+        ]
+        _, contrast = of(compare([replace(run, studies=tuple(short))]), "gcn+clar", "cora")
+        finals = {(s.method, s.search): [f["test_score"] for f in s.finals] for s in short}
+        first, second = (
+            [a - b for a, b in zip(finals["gcn+clar", k], finals["gcn", k], strict=False)]
+            for k in (0, 1)
+        )
+        assert (len(first), len(second)) == (4, 10)
+        assert contrast.gain == pytest.approx((sum(first) / 4 + sum(second) / 10) / 2)
+
+    def test_the_unit_is_stated(self):
+        found = searched([0.1, 0.2])
+        assert found.unit == "search"
+        assert "interval over 2 searches, each of which is one unit" in said(found.caption)
+        assert "over seeds" not in said(found.caption)
+        assert "pairs: searches that both have" in FORMATS["table"](found)
+        assert not any("not a search" in text for text in found.caption)
+
+    def test_one_search_has_its_finals_for_units(self):
+        found = searched([0.1])
+        assert (found.unit, of(found, "gcn+clar", "cora")[1].units) == ("final", 10)
+        assert "interval and test over seeds" in said(found.caption)
+
+
+class TestSpread:
+    """Gains that are all the same."""
+
+    def test_they_have_no_test_and_it_is_said(self):
+        scores = {**CLEAR, "gcn+clar": [score + 1 / 65 for score in PLAIN]}
+        found = compare([table(scores)])
+        _, contrast = of(found, "gcn+clar")
+        assert (contrast.half, contrast.p, contrast.verdict) == (None, None, "none")
+        assert contrast.reason == "spread"
+        assert "No test in 1 comparison (gcn+clar on texas): the gain is the same" in said(
+            found.conclusions
+        )
+
+    def test_they_still_count_in_the_family(self):
+        scores = {**CLEAR, "gcn+nl": [score + 1 / 65 for score in PLAIN]}
+        _, contrast = of(compare([table(scores)]), "gcn+clar")
+        assert contrast.p_holm == pytest.approx(3 * contrast.p)
+
+
+class TestDetectable:
+    """What could have been found at all."""
+
+    def test_it_is_that_of_holms_first_step(self):
+        found = compare([table(CLEAR)])
+        _, contrast = of(found, "gcn+clar")
+        _, alone = of(compare([table(CLEAR, methods=("gcn", "gcn+clar"))]), "gcn+clar")
+        assert contrast.half == alone.half
+        assert contrast.detectable > 1.3 * alone.detectable
+        assert "Holm's first step, 0.05/3" in said(found.caption)
+
+    def test_one_comparison_is_told_as_one(self):
+        wild = {"gcn": PLAIN, "gcn+clar": PLAIN[::-1]}
+        found = compare([table(wild, methods=("gcn", "gcn+clar"))])
+        sentence = next(text for text in found.conclusions if text.startswith("clar against"))
+        assert ", 1 comparison: " in sentence
+        assert "it would need a true gain of " in sentence and "half of them" not in sentence
+        assert "the one planned comparison" in said(found.caption)
+        assert said(found.caption).count("Holm's first step, 0.05.") == 1
+
+    def test_several_are_told_by_the_middle_one(self):
+        wild = {"gcn": PLAIN, "gcn+nl": PLAIN, "gcn+clar": PLAIN[::-1]}
+        sentences = compare([table(wild, graphs="texas, cora")]).conclusions
+        sentence = next(text for text in sentences if text.startswith("clar against its"))
+        assert "half of them would need a true gain of " in sentence
+        assert "points or more to be found with a chance of 80 %" in sentence
+
+    @pytest.mark.parametrize(
+        ("size", "text"), [(0.0123, "1.2"), (0.096, "9.6"), (0.997, "100"), (1.3, "130")]
+    )
+    def test_it_is_written_out(self, size, text):
+        _, contrast = of(compare([table(CLEAR)]), "gcn+clar")
+        told = _detectable([replace(contrast, detectable=size, verdict="undecided")])
+        assert f"a true gain of {text} points" in told
+
+
+class TestWeights:
+    """Winners of clar that are something else."""
+
+    def found(self, weights: str) -> Comparison:
+        text = GRID.format(graphs="texas", protocol="balanced-60-20-20", finals=5)
+        return compare([finished(text.replace("{alpha: 1, beta: 1}", weights))])
+
+    def test_clar_without_beta_is_marked_as_nl(self):
+        found = self.found("{alpha: 1, beta: 0}")
+        marked = {score.method for score in found.scores if score.without_complement}
+        assert marked == {"gcn+clar"}
+        assert "chose beta 0, which is nl, for gcn+clar on texas" in said(found.conclusions)
+        text = FORMATS["table"](found)
+        assert "gcn+clar¶" in text and "¶ beta 0: the same as nl" in text
+
+    @pytest.mark.parametrize("weights", ["{alpha: 0, beta: 0}", "{alpha: 1, beta: 1}"])
+    def test_other_weights_are_not(self, weights):
+        found = self.found(weights)
+        assert not any(score.without_complement for score in found.scores)
+        assert "¶" not in FORMATS["table"](found)
+
+
+def test_equal_means_share_the_star_and_the_rank():
+    above = [math.nextafter(score, 1) for score in PLAIN]
+    assert fmean(above) > fmean(PLAIN)
+    found = compare([table({"gcn": PLAIN, "gcn+nl": above, "gcn+clar": PLAIN[::-1]})])
+    assert [score.best for score in found.scores] == [True] * 3
+    assert [standing.rank for standing in found.standings] == [2.0] * 3
+
+
+def test_protocols_and_the_sizes_of_their_splits_are_stated():
+    found = compare([table(CLEAR, graphs="texas, cora")])
+    row = found.rows[0]
+    assert (row.train_nodes, row.val_nodes, row.test_nodes) == (82, 36, 65)
+    (sentence,) = (text for text in found.caption if text.startswith("balanced-60-20-20 ("))
+    assert "per class int(0.6 N / C) training nodes" in sentence
+    assert sentence.endswith("nodes that train/validate/test: texas 82/36/65, cora 600/200/200.")
+    record = FORMATS["csv"](found).splitlines()
+    assert ",82,36,65," in record[1]
+
+
+def test_the_papers_table_is_named_only_where_it_says_something():
+    text = GRID.replace("protocol:", "paper: III\nprotocol:")
+    beside = text.format(graphs="texas", protocol="balanced-60-20-20", finals=5)
+    apart = text.format(graphs="cora", protocol="planetoid", finals=5)
+    found = compare([finished(apart)])
+    assert found.paper_table is None
+    assert "of the paper" not in FORMATS["table"](found)
+    assert not any(sentence.startswith("Paper: ") for sentence in found.caption)
+    assert "beside Table III of the paper" in FORMATS["table"](compare([finished(beside)]))
+
+
+def test_seconds_are_those_of_the_search_and_of_the_winners_finals():
+    assert "seconds: the search and the finals of its winner." in " ".join(
+        FORMATS["table"](compare([table(CLEAR)])).split()
+    )
+
+
+def test_one_study_is_told_as_one():
+    run = table(CLEAR, methods=("gcn",))
+    bare = replace(run, studies=tuple(replace(s, finals=()) for s in run.studies))
+    found = compare([bare])
+    assert "No finals yet for 1 of 1 study: gcn on texas." in found.conclusions
+    assert found.across.reason == "no method has finals yet."

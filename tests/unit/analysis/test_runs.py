@@ -1,0 +1,54 @@
+"""Stored rows as studies."""
+
+from dataclasses import asdict
+
+from support.results import finished
+from support.simulation import Memory, conductor_for, plan_from, work
+
+from clar_tune.manifest import manifest
+from clar_tune.overview import studies_of
+
+
+def test_curves_are_the_repeats_of_each_trial_in_order():
+    study = next(study for study in finished().studies if study.method == "gcn+clar")
+    for trial in study.trials:
+        scores = study.curves[trial.trial]
+        assert len(scores) == trial.repeats
+        assert abs(sum(scores) / len(scores) - trial.val_score) < 1e-12
+
+
+def test_a_space_used_up_is_seen_from_the_rows():
+    text = """
+description: two cells
+graphs: [csbm-homophily]
+methods: [gcn+clar]
+protocol: balanced-60-20-20
+search: {trials: 10, repeats: 3}
+finals: 2
+settings: {tuned: {regularizers: {clar: {samples: {choices: [1, 2]}}}}}
+"""
+    plan, memory = plan_from(text), Memory()
+    conductor = conductor_for(plan, memory)
+    work(conductor)
+    assert conductor.state == "finished"
+    finals = [asdict(row) for row in memory.finals]
+    (study,) = studies_of(manifest(plan, {}), memory.trials.values(), finals)
+    assert study.used_up and len(study.trials) == 2
+
+
+def test_a_space_used_up_is_noted_once_also_by_a_resumed_run():
+    text = """
+description: two cells
+graphs: [csbm-homophily]
+methods: [gcn+clar]
+protocol: balanced-60-20-20
+search: {trials: 10, repeats: 1}
+finals: 2
+settings: {tuned: {regularizers: {clar: {samples: {choices: [1, 2]}}}}}
+"""
+    for cut in range(1, 8):
+        plan, memory = plan_from(text), Memory()
+        for events in (cut, None):
+            work(conductor_for(plan, memory), events=events)
+        last = memory.trials["csbm-homophily", "gcn+clar", "", 0, 1]
+        assert last.notes.count("used up") == 1, f"cut after {cut} events"

@@ -1,0 +1,140 @@
+"""``clar-tune compare`` finds the runs that are meant, and prints them as data or as a page."""
+
+import csv
+import io
+import json
+from dataclasses import replace
+from datetime import timedelta
+from functools import cache
+
+import pytest
+from click.testing import CliRunner
+from support.results import simulated, stored
+
+from clar_tune.cli import main
+from clar_tune.store import Store
+
+SPACE = """
+description: no search, only finals
+graphs: [texas, cornell]
+methods: [gcn, gcn+clar]
+protocol: balanced-60-20-20
+finals: 5
+settings:
+  tuned: {regularizers: {clar: {alpha: 1}}}
+  paper: {regularizers: {clar: {alpha: 2}}}
+"""
+
+
+@cache
+def made(**options):
+    return simulated(SPACE, **options)
+
+
+def keep(folder, name, hours=0, space="simulated", **options):
+    """A run in a store, begun some hours after noon."""
+    row, memory = made(**options)
+    row = replace(row, started=row.started + timedelta(hours=hours), space=space)
+    stored(folder, row, memory, name)
+
+
+def ask(folder, *arguments):
+    return CliRunner().invoke(main, ["compare", *arguments, "--store", str(folder)])
+
+
+def runs_of(result):
+    assert result.exit_code == 0, result.output
+    return [found["runs"] for found in json.loads(result.stdout)["comparisons"]]
+
+
+def test_the_latest_run_is_compared_by_default(tmp_path):
+    keep(tmp_path, "early")
+    keep(tmp_path, "late", hours=1)
+    assert runs_of(ask(tmp_path, "--format", "json")) == [["late"]]
+    assert runs_of(ask(tmp_path, "--run", "ea", "--format", "json")) == [["early"]]
+    result = ask(tmp_path)
+    assert result.exit_code == 0 and result.stderr == ""
+    assert "late: simulated, tuned settings" in result.stdout
+    assert "What can be concluded" in result.stdout and "\x1b" not in result.stdout
+    assert max(map(len, result.stdout.splitlines())) <= 100
+
+
+@pytest.mark.parametrize(
+    ("form", "start"),
+    [("table", "━"), ("markdown", "# one: "), ("latex", "%"), ("csv", "runs,"), ("json", "{")],
+)
+def test_every_format_goes_to_stdout(tmp_path, form, start):
+    keep(tmp_path, "one")
+    result = ask(tmp_path, "--format", form)
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout.startswith(start) and result.stdout.endswith("\n")
+
+
+def test_runs_that_fit_are_joined_and_one_named_twice_counts_once(tmp_path):
+    keep(tmp_path, "one", methods=("gcn",))
+    keep(tmp_path, "two", methods=("gcn+clar",), hours=1)
+    result = ask(tmp_path, "--run", "one", "--run", "latest", "--run", "two", "--format", "json")
+    assert runs_of(result) == [["one", "two"]]
+    (found,) = json.loads(result.stdout)["comparisons"]
+    assert found["methods"] == ["gcn", "gcn+clar"]
+    assert [gain["method"] for gain in found["contrasts"]] == ["gcn+clar"] * 2
+
+
+def test_runs_that_do_not_fit_are_refused_with_the_difference(tmp_path):
+    keep(tmp_path, "one", methods=("gcn",))
+    keep(tmp_path, "two", methods=("gcn+clar",), finals=6)
+    result = ask(tmp_path, "--run", "one", "--run", "two")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.startswith("clar-tune: one and two cannot stand in one table: finals is")
+    assert "5 and 6" in result.stderr and result.stderr.count("\n") == 1
+
+
+def test_a_space_has_its_latest_run_of_each_setting(tmp_path):
+    keep(tmp_path, "old")
+    keep(tmp_path, "printed", settings="paper", hours=1)
+    keep(tmp_path, "new", hours=2)
+    keep(tmp_path, "other", space="another", hours=3)
+    for space in ("simulated", "folder/simulated.yaml"):
+        result = ask(tmp_path, "--space", space, "--format", "json")
+        assert runs_of(result) == [["new"], ["printed"]]
+    lines = ask(tmp_path, "--space", "simulated", "--format", "csv").stdout
+    records = list(csv.DictReader(io.StringIO(lines)))
+    assert {(r["runs"], r["settings"]) for r in records} == {
+        ("new", "tuned"),
+        ("printed", "paper"),
+    }
+    page = ask(tmp_path, "--space", "simulated").stdout
+    assert page.index("new: simulated, tuned") < page.index("printed: simulated, paper")
+
+
+def test_a_space_without_runs_is_refused_with_those_that_have_some(tmp_path):
+    keep(tmp_path, "one")
+    result = ask(tmp_path, "--space", "simulate")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr == (
+        "clar-tune: unknown space among the runs 'simulate'. Did you mean 'simulated'? "
+        "Allowed: simulated.\n"
+    )
+
+
+def test_a_run_and_a_space_exclude_each_other(tmp_path):
+    result = ask(tmp_path, "--run", "one", "--space", "simulated")
+    assert result.exit_code == 2 and "exclude each other" in result.stderr
+
+
+@pytest.mark.parametrize("arguments", [[], ["--space", "simulated"], ["--run", "one"]])
+def test_an_empty_store_is_one_line(tmp_path, arguments):
+    result = ask(tmp_path, *arguments)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "has no runs" in result.stderr and result.stderr.count("\n") == 1
+
+
+def test_a_run_without_finals_is_a_sentence_or_no_data(tmp_path):
+    row, memory = made()
+    writer = Store.open(tmp_path).create("bare", row)
+    writer.append(list(memory.trials.values()))
+    writer.close(state="interrupted")
+    assert ask(tmp_path).stdout == "bare: no winner has finals yet.\n"
+    assert ask(tmp_path, "--format", "csv").stdout.count("\n") == 1
+    found = json.loads(ask(tmp_path, "--format", "json").stdout)["comparisons"][0]
+    assert (found["scores"], found["contrasts"], found["rows"]) == ([], [], [])

@@ -1,0 +1,63 @@
+"""Trials that wait for machines which an autoscaler starts; the autoscaler is Ray's own."""
+
+import math
+
+from clar_tune.capacity import Growth
+from clar_tune.resources import Node
+from clar_tune.search.autoscaling import configuration, growth_from
+
+MEMORY = 4 * 2**30
+
+
+def launcher(address="", **types):
+    """A launcher's configuration whose machines are processes on this one."""
+    plain = ("disable_node_updaters", "disable_launch_config_check", "launch_multiple")
+    return {
+        "cluster_name": "fake",
+        "max_workers": 8,
+        "provider": {
+            "type": "fake_multinode",
+            "gcs_address": address,
+            "worker_liveness_check": False,
+            **dict.fromkeys(plain, True),
+        },
+        "available_node_types": {"ray.head.default": machine(0, 0), **types},
+        "head_node_type": "ray.head.default",
+        "idle_timeout_minutes": 5,
+        "upscaling_speed": 1,
+        "auth": {},
+        "docker": {},
+        "initialization_commands": [],
+        "setup_commands": [],
+        "head_setup_commands": [],
+        "worker_setup_commands": [],
+        "head_start_ray_commands": [],
+        "worker_start_ray_commands": [],
+        "file_mounts": {},
+        "cluster_synced_files": [],
+        "file_mounts_sync_continuously": False,
+        "rsync_exclude": [],
+        "rsync_filter": [],
+    }
+
+
+def machine(cpus, most, **more):
+    return {"resources": {"CPU": cpus, **more}, "node_config": {}, "max_workers": most}
+
+
+def test_node_types_and_their_limits_are_read_from_a_launchers_file():
+    content = launcher(small=machine(2, 3), large=machine(8, 1, GPU=1, memory=MEMORY))
+    assert growth_from(content) == Growth(
+        ((Node(2, 0, math.inf, "small"), 3), (Node(8, 1, MEMORY, "large"), 1)), most=8
+    )
+    assert growth_from({}) == Growth()
+
+
+def test_a_type_without_a_limit_has_that_of_the_cluster():
+    content = launcher(small={"resources": {"CPU": 2}, "node_config": {}})
+    [(_, most)] = growth_from(content).types
+    assert most == 8
+
+
+def test_no_autoscaler_is_found_where_there_is_none():
+    assert configuration("127.0.0.1:1") == {}

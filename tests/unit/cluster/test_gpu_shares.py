@@ -1,0 +1,104 @@
+"""Shares of GPUs: logical ones on this machine, and a stand-in for what torch is asked."""
+
+import gc
+import weakref
+
+import pytest
+import torch
+from support.simulation import plan_from
+
+from clar_tune.conductor import Conductor
+from clar_tune.jobs import Failure
+from clar_tune.search import worker as worker_module
+from clar_tune.search.rungs import Rungs
+from clar_tune.search.worker import Worker
+
+
+@pytest.fixture
+def job():
+    rows = []
+    return Conductor(plan_from(), rows.extend, Rungs).next_job("ticket")
+
+
+@pytest.fixture
+def cuda(monkeypatch):
+    """A stand-in for torch's CUDA: what it is asked for is written down."""
+    asked = []
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(
+        torch.cuda, "set_per_process_memory_fraction", lambda *given: asked.append(given)
+    )
+    monkeypatch.setattr(torch.cuda, "empty_cache", lambda: asked.append("emptied"))
+    return asked
+
+
+def begun(job, gpus=0.0):
+    """A worker outside Ray, which has begun with a job."""
+    made = Worker.__new__(Worker)
+    made.setup({"job": job}, graphs={}, gpus=gpus)
+    return made
+
+
+def test_a_worker_keeps_to_its_share_of_the_devices_memory(cuda, job):
+    begun(job, 0.25)
+    assert cuda == [(0.25, torch.device("cuda"))]
+
+
+def test_a_worker_without_a_share_leaves_the_device_alone(cuda, job):
+    assert begun(job)._device == "cpu"
+    assert cuda == []
+
+
+def test_what_a_training_held_that_ran_out_of_memory_is_free_for_the_next(cuda, job, monkeypatch):
+    held = []
+
+    def greedy(job, index, graph, tensors):
+        block = torch.ones(10)
+        held.append(weakref.ref(block))
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    def performed(*given):
+        try:
+            greedy(*given)
+        except torch.OutOfMemoryError as error:
+            kept.append(error)  # as a traceback does that somebody keeps
+            return Failure(index=0, kind="memory", text=str(error))
+
+    kept = []
+    made = begun(job)
+    monkeypatch.setattr(made, "_fetched", lambda job: None)
+    monkeypatch.setattr(made, "_graph", lambda job, plain: (None, None))
+    monkeypatch.setattr(worker_module, "perform", performed)
+    assert made.step()["outcome"].kind == "memory"
+    kept.clear()
+    cuda.clear()
+    gc.disable()
+    try:
+        assert made.reset_config({"job": job})
+    finally:
+        gc.enable()
+    assert cuda == ["emptied"]
+    assert held[0]() is None
+    made.reset_config({"job": job})
+    assert cuda == ["emptied"]  # once is enough
+
+
+def test_a_graph_that_does_not_arrive_is_no_fault_of_the_configuration(job, monkeypatch):
+    def lost(ref, timeout):
+        raise worker_module.ray.exceptions.GetTimeoutError("not within the time")
+
+    made = begun(job)
+    made._graphs = {job.graph: None}
+    monkeypatch.setattr(worker_module.ray, "get", lost)
+    with pytest.raises(worker_module.ray.exceptions.GetTimeoutError):
+        made.step()
+
+
+def test_a_variant_that_does_not_fit_is_a_result(job, monkeypatch):
+    def too_large(*given):
+        raise MemoryError
+
+    made = begun(job)
+    monkeypatch.setattr(made, "_fetched", lambda job: object())
+    monkeypatch.setattr(worker_module, "varied", too_large)
+    assert made.step()["outcome"].kind == "memory"

@@ -1,0 +1,226 @@
+"""From a space and options to studies."""
+
+import pytest
+from support.simulation import SPACE, plan_from
+
+from clar_tune.errors import ClarTuneError, ParameterError, SpaceError, UnknownName
+from clar_tune.plan import Options
+
+
+def names(**options) -> list[str]:
+    return [study.name for study in plan_from(**options).studies]
+
+
+def test_studies_are_graphs_times_methods_graph_by_graph():
+    assert names() == [
+        "csbm-homophily gcn",
+        "csbm-homophily gcn+clar",
+        "csbm-heterophily gcn",
+        "csbm-heterophily gcn+clar",
+    ]
+
+
+def test_options_choose_graphs_and_methods_also_beyond_the_space():
+    chosen = names(graphs=("csbm-heterophily",), methods=("sage+clar", "gcn"))
+    assert chosen == ["csbm-heterophily sage+clar", "csbm-heterophily gcn"]
+    assert names(graphs=("texas",), methods=("gcn",)) == ["texas gcn"]
+
+
+def test_options_change_budgets_and_rules():
+    plan = plan_from(trials=3, repeats=2, finals=7, sampler="random", pruning=False)
+    study = plan.studies[1]
+    assert (study.rules.trials, study.rules.repeats, study.finals) == (3, 2, 7)
+    assert (study.rules.sampler, study.rules.pruning) == ("random", False)
+    assert plan_from(selection="accuracy").studies[0].training.select == "accuracy"
+
+
+def test_startup_is_a_quarter_and_at_least_four_and_stays_when_extended():
+    assert plan_from(trials=8).studies[1].startup == 4
+    assert plan_from(trials=40).studies[1].startup == 10
+    assert plan_from(trials=80, first_trials=40).studies[1].startup == 10
+
+
+def test_repeated_searches_differ_in_their_seed_alone():
+    first, second = plan_from(searches=2, methods=("gcn",), graphs=("texas",)).studies
+    assert (first.columns.search, second.columns.search) == (0, 1)
+    assert first.seed != second.seed and first.parameters == second.parameters
+
+
+def test_options_survive_the_manifest():
+    options = Options(
+        graphs=("texas",), conditions=("layers=2",), trials=3, pruning=False, outer_test=0.2
+    )
+    assert Options.from_json(options.to_json()) == options
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"graphs": ("coral",)},
+        {"methods": ("gcn+klar",)},
+        {"protocol": "balanced"},
+        {"sampler": "tpee"},
+        {"selection": "los"},
+        {"settings": "tunde"},
+    ],
+)
+def test_misspelt_names_are_refused_with_the_nearest(options):
+    with pytest.raises(UnknownName, match="Did you mean"):
+        plan_from(**options)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"trials": 0},
+        {"finals": -1},
+        {"searches": 0},
+        {"seed": -1},
+        {"outer_test": 1.0},
+        {"outer_test": -0.1},
+        {"trial_timeout": 0.0},
+        {"graphs": ("texas", "texas"), "methods": ("gcn",)},
+        {"methods": ("gcn", "gcn")},
+        {"methods": ("gcn", "gcn+none")},
+        {"graphs": ("texas", "texas")},
+        {"methods": ("gcn+adagraph",)},
+        {"protocol": "planetoid"},
+        {"graphs": ("cora",), "protocol": "planetoid", "outer_test": 0.2},
+    ],
+)
+def test_impossible_options_are_refused(options):
+    with pytest.raises(ParameterError):
+        plan_from(**options)
+
+
+def test_samplers_that_cannot_serve_a_space_are_refused():
+    with pytest.raises(ClarTuneError, match="pruning"):
+        plan_from(sampler="gp")
+    with pytest.raises(ClarTuneError, match="clamp|depend|when"):
+        plan_from(sampler="gp", pruning=False)
+    with pytest.raises(ClarTuneError, match="grid"):
+        plan_from(sampler="grid")
+    assert (
+        plan_from(
+            SPACE.replace("beta: {low: 0.001, high: 1, log: true}", "beta: 1"), sampler="grid"
+        )
+        .studies[1]
+        .trials
+        == 9
+    )
+
+
+VARIED = """
+graphs: [csbm-homophily]
+methods: [gcn, gcn+clar]
+protocol: PROTOCOL
+conditions: CONDITIONS
+training: {select: SELECT}
+settings: {tuned: {shared: {hidden: 8}}}
+"""
+
+
+def varied_plan(sweeps: str, protocol: str = "balanced-60-20-20", **options):
+    text = VARIED.replace("PROTOCOL", protocol).replace("CONDITIONS", sweeps)
+    return plan_from(text.replace("SELECT", options.pop("select", "loss")), **options)
+
+
+def test_a_condition_is_parted_into_variants_and_fixed_parameters():
+    plan = varied_plan("[{sweep: {drop_edges: [0, 0.3], layers: [2, 4]}}]", methods=("gcn",))
+    studies = plan.studies
+    assert [study.variant for study in studies] == [{"drop_edges": d} for d in (0, 0, 0.3, 0.3)]
+    assert [study.parameters.at([])["layers"] for study in studies] == [2, 4, 2, 4]
+    assert studies[3].columns.condition == "drop_edges=0.3,layers=4"
+    assert {study.metric for study in studies} == {"accuracy"}
+
+
+SWEPT = """[
+  {sweep: {layers: [2, 4, 8]}, methods: [gcn]},
+  {sweep: {layers: [2, 4, 8], clamp: [1, null]}, methods: [gcn+clar]}]"""
+
+
+def swept(*conditions: str) -> list[str]:
+    plan = varied_plan(SWEPT, conditions=conditions)
+    return [f"{s.columns.method} {s.columns.condition}" for s in plan.studies]
+
+
+def test_options_choose_values_of_a_sweep_and_keep_conditions_without_the_key():
+    assert swept("layers=4", "clamp=null") == ["gcn layers=4", "gcn+clar clamp=null,layers=4"]
+    assert swept("layers=8", "layers=2", "clamp=1") == [
+        *("gcn layers=2", "gcn layers=8"),
+        *("gcn+clar clamp=1,layers=2", "gcn+clar clamp=1,layers=8"),
+    ]
+    assert len(swept("clamp=1")) == 6
+    # A key that the chosen methods do not have leaves all of their conditions.
+    assert len(varied_plan(SWEPT, conditions=("clamp=1",), methods=("gcn",)).studies) == 3
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        (
+            "layers=3",
+            "unknown condition of .* 'layers=3'. Did you mean 'layers=.*Allowed: clamp=1",
+        ),
+        ("layer=2", "Did you mean 'layers=2'"),
+        ("layers", "Did you mean 'layers="),
+    ],
+)
+def test_values_that_no_sweep_has_are_refused(given, problem):
+    with pytest.raises(UnknownName, match=problem):
+        swept(given)
+
+
+def test_conditions_of_a_space_without_any_are_refused():
+    with pytest.raises(ParameterError, match="has none"):
+        plan_from(conditions=("layers=2",))
+
+
+def test_a_choice_that_leaves_no_study_is_refused():
+    apart = "[{sweep: {layers: [2]}, methods: [gcn]}, {sweep: {layers: [4]}, methods: [gcn+clar]}]"
+    assert len(varied_plan(apart, conditions=("layers=4",)).studies) == 1
+    with pytest.raises(ParameterError, match="no study of"):
+        varied_plan(
+            "[{sweep: {layers: [2], hidden: [4]}}, {sweep: {layers: [4], hidden: [8]}}]",
+            conditions=("layers=2", "hidden=8"),
+        )
+
+
+def test_the_metric_of_a_study_is_that_of_its_variant():
+    plan = varied_plan("[{sweep: {filter: [low-pass, high-pass]}}]", "whole-graph")
+    assert {study.metric for study in plan.studies} == {"mse"}
+    plan = plan_from(graphs=("minesweeper",), protocol="fixed-10", methods=("gcn",))
+    assert plan.studies[0].metric == "roc_auc" and plan.studies[0].variant == {}
+
+
+FILTER = "[{sweep: {filter: [low-pass]}}]"
+BAND = "[{sweep: {band: [1]}}]"
+
+
+@pytest.mark.parametrize(
+    ("conditions", "options", "problem"),
+    [
+        (FILTER, {}, "a filter is learned on all nodes.*whole-graph"),
+        (BAND, {"protocol": "whole-graph"}, "nodes that they were learned from"),
+        (FILTER, {"protocol": "whole-graph", "select": "accuracy"}, "metric here is mse"),
+        (FILTER, {"protocol": "whole-graph", "selection": "accuracy"}, "metric here is mse"),
+        (BAND, {"graphs": ("pubmed",)}, "band: pubmed has 19,717 nodes"),
+        (FILTER, {"protocol": "whole-graph", "outer_test": 0.2}, "own test nodes"),
+        ("[{sweep: {filter: [low-pass], band: [1]}}]", {"protocol": "whole-graph"}, "Keep one"),
+    ],
+)
+def test_impossible_variants_are_refused_before_any_work(conditions, options, problem):
+    with pytest.raises(ClarTuneError, match=problem):
+        varied_plan(conditions, **options)
+
+
+def test_a_filter_cannot_be_learned_by_classes():
+    text = VARIED.replace("PROTOCOL", "whole-graph").replace("CONDITIONS", FILTER)
+    text = text.replace("gcn+clar", "gcn+adagraph").replace("SELECT", "loss")
+    with pytest.raises(SpaceError, match="adagraph goes by predicted classes"):
+        plan_from(text)
+
+
+def test_the_selection_by_score_fits_every_classification():
+    options = {"graphs": ("minesweeper",), "protocol": "fixed-10", "methods": ("gcn",)}
+    assert plan_from(**options, selection="accuracy").studies[0].training.select == "accuracy"

@@ -1,0 +1,127 @@
+"""The spaces that reproduce the paper: planned in full, and run in part on real graphs."""
+
+import json
+from functools import cache
+
+import pytest
+from click.testing import CliRunner
+
+from clar_tune.cli import main
+from clar_tune.paper import coefficient, printed, printed_ratio
+from clar_tune.plan import Options, make_plan
+from clar_tune.ranges import Fixed
+from clar_tune.space import load_space
+
+shipped = cache(load_space)
+
+SPACES = ["planetoid", "filters", "sensitivity", "sampling", "depth", "robustness", "frequency"]
+
+# Studies, and trainings at most under the settings `tuned` and `paper`.
+EXTENTS = {
+    "planetoid": (45, 6_930, 2_700),
+    "filters": (48, 1_848, 1_776),
+    "sensitivity": (90, 900, 1_800),
+    "sampling": (1_944, 9_720, 9_720),
+    "depth": (36, 2_088, 3_060),
+    "robustness": (90, 5_220, 9_900),
+    "frequency": (24, 1_392, 264),
+}
+
+BACKBONES = ("gcn", "gat", "sage")
+
+
+def conditions(space: str, method: str) -> list[dict]:
+    loaded = shipped(space)
+    (found,) = (m for m in loaded.methods if m.name == method)
+    return [dict(condition) for condition in loaded.conditions_of(found)]
+
+
+# In full
+
+
+@pytest.mark.parametrize("settings", ["tuned", "paper"])
+@pytest.mark.parametrize("space", SPACES)
+def test_a_dry_run_plans_the_whole_space(space, settings, cache, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    words = ["run", "--space", space, "--settings", settings, "--dry-run", "--json"]
+    result = CliRunner().invoke(main, words)
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    studies, *trainings = EXTENTS[space]
+    assert found["studies"] == studies
+    assert found["trainings_at_most"] == trainings[settings == "paper"]
+    assert not list(tmp_path.glob("clar-store*"))
+
+
+def test_planetoid_has_the_cells_of_table_iv():
+    plan = make_plan(shipped("planetoid"), Options())
+    places = [(s.columns.graph, s.columns.method, s.columns.protocol) for s in plan.studies]
+    assert len(places) == 45
+    assert all(printed("IV", graph, method, "", split) for graph, method, split in places)
+
+
+def test_filters_has_the_cells_of_table_ii():
+    plan = make_plan(shipped("filters"), Options())
+    assert {study.metric for study in plan.studies} == {"mse"}
+    ratios = [
+        printed_ratio("II", c.graph, c.method, c.backbone, c.condition, c.protocol)
+        for c in (study.columns for study in plan.studies)
+        if c.regularizer == "clar"
+    ]
+    assert len(ratios) == 24 and all(ratios)
+    training = shipped("filters").settings["paper"].training
+    assert (training.max_epochs, training.patience) == (1000, 50)
+
+
+def test_sensitivity_has_the_cells_of_table_v():
+    space = shipped("sensitivity")
+    for graph in space.graphs:
+        for backbone in BACKBONES:
+            place = (graph, f"{backbone}+clar", "spearman samples", space.protocols[graph])
+            assert coefficient("V", *place) is not None
+    assert [c["samples"] for c in conditions("sensitivity", "gat+clar")] == [1, 2, 4, 8, 16, 32]
+    for settings in space.settings:
+        plan = make_plan(space, Options(settings=settings))
+        assert not any(study.searches for study in plan.studies)
+
+
+def test_sampling_has_162_cells_under_each_sampling():
+    space = shipped("sampling")
+    cells = conditions("sampling", "gcn+clar")
+    assert [sum(c["sampling"] == s for c in cells) for s in ("node", "edge", "any")] == [162] * 3
+    assert not any(study.searches for study in make_plan(space, Options()).studies)
+    place = ("gcn+clar", "pearson sampling node edge", "balanced-60-20-20")
+    assert all(coefficient("VI", graph, *place) for graph in space.graphs)
+
+
+def test_depth_goes_to_64_layers_with_both_clamps():
+    depths = [2, 4, 8, 16, 32, 64]
+    for method in ("gcn", "gcn+dropedge", "gcn+madreg", "mlp"):
+        assert conditions("depth", method) == [{"layers": layers} for layers in depths]
+    clar = conditions("depth", "gcn+clar")
+    assert clar == [{"layers": layers, "clamp": clamp} for layers in depths for clamp in (1, 10)]
+
+
+def test_robustness_drops_up_to_nine_tenths():
+    dropped = [tenths / 10 for tenths in range(10)]
+    assert conditions("robustness", "gcn") == [{"drop_edges": share} for share in dropped]
+    clar = conditions("robustness", "gcn+clar")
+    assert [c["drop_edges"] for c in clar] == dropped * 2
+    assert [c.get("scale") for c in clar] == [None] * 10 + [10] * 10
+
+
+def test_frequency_has_ten_bands_for_mlp_alone():
+    assert conditions("frequency", "mlp") == [{"band": band} for band in range(1, 11)]
+    assert conditions("frequency", "gpr") == conditions("frequency", "cheby") == [{}]
+
+
+@pytest.mark.parametrize("space", SPACES)
+def test_every_searched_weight_can_be_zero(space):
+    levels = shipped(space).settings["tuned"].levels
+    for parameters in levels.regularizers.values():
+        for name in {"alpha", "beta", "weight", "rate"} & set(parameters):
+            domain = parameters[name].domain
+            assert isinstance(domain, Fixed) or domain.holds(0)
+
+
+# In part

@@ -1,0 +1,245 @@
+"""A run has one driver at a time."""
+
+import json
+import os
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from pyarrow import fs
+from support.stored_rows import contents, final_row, repeat_row, run_row, trial_row
+
+from clar_tune.errors import StoreError
+from clar_tune.store import RunWriter, Store, lease, tables, wal, writer
+from clar_tune.store.files import Files, sync_folder
+from clar_tune.store.lease import Lease, read_lease
+
+
+@pytest.fixture
+def files(tmp_path):
+    return Files(fs.LocalFileSystem(), str(tmp_path), str(tmp_path))
+
+
+def left_behind(files: Files, **changes) -> None:
+    """A lease as some other driver wrote it."""
+    mine = Lease(files, "first")
+    path = f"{files.root}/runs/run=first/_lease.json"
+    holder = replace(read_lease(files, "first"), nonce="other", **changes)
+    with open(path, "w") as stream:
+        json.dump({name: getattr(holder, name) for name in holder.__slots__}, stream)
+    mine._end.set()
+
+
+def test_a_free_run_is_leased_and_a_second_driver_refused(files):
+    first = Lease(files, "first")
+    with pytest.raises(StoreError, match=rf"process {os.getpid()} on .*, last heard of 0 s ago"):
+        Lease(files, "first")
+    first.release(clean=True)
+    Lease(files, "first").release(clean=True)
+    assert read_lease(files, "first") is None
+
+
+def test_a_lease_of_a_living_driver_elsewhere_is_refused_with_host_and_age(files):
+    left_behind(files, host="elsewhere", heartbeat=time.time() - 42)
+    with pytest.raises(StoreError, match="on elsewhere, last heard of 42 s ago"):
+        Lease(files, "first")
+
+
+def test_an_expired_lease_is_taken_over(files):
+    left_behind(files, host="elsewhere", heartbeat=time.time() - lease.EXPIRY - 1)
+    taken = Lease(files, "first")
+    assert taken.previous.host == "elsewhere"
+
+
+def test_a_process_number_that_is_used_again_is_no_driver(files):
+    left_behind(files, pid=os.getppid(), born=f"{lease._namespace()} 1")
+    Lease(files, "first")
+
+
+def test_a_process_of_another_container_counts_as_alive_until_it_expires(files):
+    left_behind(files, pid=2**22 + 1, born="pid:[1] 1")
+    with pytest.raises(StoreError, match="has a driver at work"):
+        Lease(files, "first")
+
+
+def test_a_broken_lease_is_taken_over(files, tmp_path):
+    left_behind(files)
+    (tmp_path / "runs/run=first/_lease.json").write_text("{")
+    Lease(files, "first")
+
+
+def test_heartbeats_keep_a_lease_young_and_tell_the_last_row(files, monkeypatch):
+    monkeypatch.setattr(lease, "PERIOD", 0.02)
+    held = Lease(files, "first")
+    started = read_lease(files, "first").heartbeat
+    held.keep(lambda: 17)
+    deadline = time.time() + 5
+    while read_lease(files, "first").seq != 17 and time.time() < deadline:
+        time.sleep(0.02)
+    now = read_lease(files, "first")
+    assert now.seq == 17 and now.heartbeat > started
+    held.release(clean=True)
+    time.sleep(0.1)
+    assert read_lease(files, "first") is None, "no heartbeat after the end"
+
+
+def test_a_driver_that_lost_its_lease_is_told_and_writes_nothing(tmp_path, monkeypatch):
+    store = Store.open(tmp_path)
+    slow = store.create("first", run_row())
+    slow.append([repeat_row(0)])
+    with monkeypatch.context() as patch:
+        patch.setattr(lease, "EXPIRY", -1.0)
+        other = store.reopen("first")
+    with pytest.raises(StoreError, match="another driver took over"):
+        slow.append([repeat_row(1)])  # before any heartbeat has told it
+    with pytest.raises(StoreError, match="another driver took over"):
+        slow.update(state="paused")
+    slow._lease.renew(0)
+    for deed in (slow.tick, slow.flush, slow.close, lambda: slow.append([repeat_row(1)])):
+        with pytest.raises(StoreError, match=f"another driver took over .process {os.getpid()}"):
+            deed()
+    other.append([repeat_row(2)])
+    other.close()
+    assert [int(key, 16) for key in store.repeats("first")["key"].to_pylist()] == [0, 2]
+    assert store.find("first").row.state == "running"
+
+
+@pytest.mark.parametrize("clean", [True, False])
+def test_the_end_of_a_driver_that_lost_its_lease_leaves_the_other_alone(files, clean):
+    lost = Lease(files, "first")
+    others = replace(read_lease(files, "first"), nonce="other")
+    lost._write(others)
+    lost.release(clean=clean)
+    assert read_lease(files, "first") == others
+
+
+@pytest.mark.parametrize("clean", [True, False])
+@pytest.mark.parametrize("renewed", [True, False])
+def test_a_missing_lease_is_a_lost_lease_and_is_not_made_anew(files, tmp_path, renewed, clean):
+    held = Lease(files, "first")
+    (tmp_path / "runs/run=first/_lease.json").unlink()
+    if renewed:
+        held.renew(0)
+        with pytest.raises(StoreError, match="first: its lease is gone: another driver took over"):
+            held.check()
+        held.renew(1)
+    held.release(clean=clean)
+    assert read_lease(files, "first") is None
+
+
+def test_a_lost_lease_stays_lost_though_its_file_is_there(files, tmp_path):
+    held, file = Lease(files, "first"), tmp_path / "runs/run=first/_lease.json"
+    before = file.read_bytes()
+    held.lose("some reason")
+    held.renew(3)
+    held.release(clean=True)
+    with pytest.raises(StoreError, match="run first: some reason. This driver stops"):
+        held.check()
+    assert file.read_bytes() == before
+
+
+def test_a_lease_that_could_not_be_written_whole_is_written_again(files, tmp_path):
+    held = Lease(files, "first")
+    # Some filesystems empty a file before they write it, and may fail in between.
+    (tmp_path / "runs/run=first/_lease.json").write_bytes(b"")
+    held.renew(5)
+    held.check()
+    assert read_lease(files, "first").seq == 5
+
+
+def test_a_lease_whose_folder_is_gone_is_lost_and_no_folder_is_made(files, tmp_path):
+    held = Lease(files, "first")
+    (tmp_path / "runs").rename(tmp_path / "elsewhere")
+    held.renew(0)
+    with pytest.raises(StoreError, match="or the store was moved or removed"):
+        held.check()
+    held.release(clean=False)
+    assert [path.name for path in tmp_path.iterdir()] == ["elsewhere"]
+
+
+def overtake(store: Store) -> None:
+    """Another driver takes the run over and finishes it."""
+    other = store.reopen("first")
+    other.append([trial_row(0, repeats=2), repeat_row(7), final_row(7)])
+    other.close(state="finished")
+
+
+def overtaken_after(owner, name: str, folder: Path, monkeypatch) -> dict[str, bytes | None]:
+    """A driver sleeps at the end of a function: what the store holds when it wakes."""
+    real, held = getattr(owner, name), {}
+
+    def once(*given):
+        monkeypatch.setattr(owner, name, real)
+        answer = real(*given)
+        overtake(Store.open(folder))
+        held.update(contents(folder))
+        return answer
+
+    monkeypatch.setattr(owner, name, once)
+    return held
+
+
+def test_a_driver_that_wakes_after_another_has_finished_writes_nothing(tmp_path, monkeypatch):
+    store = Store.open(tmp_path)
+    slow = store.create("first", run_row())
+    slow.append([repeat_row(0), repeat_row(1)])
+    monkeypatch.setattr(lease, "EXPIRY", -1.0)
+    overtake(store)
+    before = contents(tmp_path)
+    for deed in (
+        slow.flush,
+        slow.tick,
+        lambda: slow.append([repeat_row(3)]),
+        lambda: slow.update(state="paused"),
+        lambda: slow.close(state="interrupted"),
+    ):
+        with pytest.raises(StoreError, match="another driver took over"):
+            deed()
+    assert contents(tmp_path) == before
+
+
+@pytest.mark.parametrize(("owner", "name"), [(writer, "read_wal"), (RunWriter, "_fold")])
+def test_a_driver_that_is_overtaken_while_it_opens_a_run_writes_nothing(
+    tmp_path, monkeypatch, owner, name
+):
+    monkeypatch.setattr(lease, "EXPIRY", -1.0)
+    store = Store.open(tmp_path)
+    store.create("first", run_row()).append([trial_row(0), repeat_row(0), final_row(0)])
+    held = overtaken_after(owner, name, tmp_path, monkeypatch)
+    with pytest.raises(StoreError, match="its lease is gone: another driver took over"):
+        store.reopen("first")
+    assert held and contents(tmp_path) == held
+
+
+@pytest.mark.parametrize(("owner", "name"), [(tables.WrittenTable, "add"), (RunWriter, "_fold")])
+def test_a_driver_that_is_overtaken_while_it_flushes_writes_nothing_more(
+    tmp_path, monkeypatch, owner, name
+):
+    monkeypatch.setattr(lease, "EXPIRY", -1.0)
+    run = Store.open(tmp_path).create("first", run_row())
+    run.append([trial_row(0), repeat_row(0), final_row(0)])
+    held = overtaken_after(owner, name, tmp_path, monkeypatch)
+    with pytest.raises(StoreError, match="its lease is gone: another driver took over"):
+        run.flush()
+    assert held and contents(tmp_path) == held
+
+
+def test_the_file_of_a_driver_that_took_over_is_not_taken_for_ones_own(tmp_path, monkeypatch):
+    monkeypatch.setattr(lease, "EXPIRY", -1.0)
+    store, others = Store.open(tmp_path), []
+    run = store.create("first", run_row())
+    run.append([repeat_row(0)])
+
+    def overtaken(folder):
+        """A driver sleeps when its new file has its name, and before it goes on with it."""
+        monkeypatch.setattr(wal, "sync_folder", sync_folder)
+        others.append(store.reopen("first"))
+
+    monkeypatch.setattr(wal, "sync_folder", overtaken)
+    run.flush()
+    with pytest.raises(StoreError, match="another driver took over"):
+        run.append([repeat_row(1)])
+    others[0].append([repeat_row(2)])
+    others[0].close()
+    assert [int(key, 16) for key in store.repeats("first")["key"].to_pylist()] == [0, 2]
