@@ -1,8 +1,6 @@
 """Where a training runs, and what share of it it may use."""
 
 import gc
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 import torch
 
@@ -26,14 +24,3 @@ def release_memory() -> None:
     gc.collect()
     if torch.cuda.is_available():
         torch.cuda.empty_cache()
-
-
-@contextmanager
-def threads(count: int) -> Iterator[None]:
-    """Let torch compute with some number of threads."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(count)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)

@@ -17,9 +17,6 @@ COPIED = (
 )
 """Columns that a training's record names as the store does."""
 
-USED_UP = "no other configuration is left: the space is used up"
-"""Note on the last trial of a study that ended before its budget."""
-
 
 @dataclass(slots=True)
 class Trial:

@@ -13,7 +13,7 @@ from clar_tune.devices import release_memory
 from clar_tune.errors import ClarTuneError, Diverged
 from clar_tune.graph import Graph
 from clar_tune.methods import Method
-from clar_tune.records import Params, TrainRecord, TrainSpec, Value
+from clar_tune.records import HINTS, Params, TrainRecord, TrainSpec, Value
 from clar_tune.splits import pair, search_nodes
 from clar_tune.tensors import TensorGraph
 from clar_tune.training import train
@@ -73,7 +73,7 @@ class Failure:
     @property
     def hints(self) -> bool:
         """Whether the parameters are to blame, so that a sampler should keep away from them."""
-        return self.kind in ("diverged", "memory")
+        return self.kind in HINTS
 
 
 Outcome = Trained | Failure

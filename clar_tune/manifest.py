@@ -4,13 +4,12 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import NamedTuple
 
 from clar_tune.errors import GraphError, StoreError
 from clar_tune.graph import Graph
 from clar_tune.machine import machine, versions
 from clar_tune.plan import Options, Plan, make_plan
-from clar_tune.rows import RunRow
+from clar_tune.rows import RunRow, environments
 from clar_tune.space import parse_space
 from clar_tune.version import NUMBERS_VERSION
 
@@ -77,24 +76,6 @@ def plan_of(name: str, row: RunRow) -> Plan:
             f"Install clar-tune {_version(row)} to go on with it."
         ) from error
     return make_plan(space, options)
-
-
-class Environment(NamedTuple):
-    """What a driver ran on, and since when."""
-
-    since: datetime
-    versions: dict[str, str]
-    machine: dict[str, str | int]
-
-
-def environments(row: RunRow) -> list[Environment]:
-    """What the drivers of a run ran on, the first one first."""
-    first = Environment(row.started, json.loads(row.versions), json.loads(row.machine))
-    later = [
-        Environment(datetime.fromisoformat(since), versions, machine)
-        for since, versions, machine in json.loads(row.drivers)
-    ]
-    return [first, *later]
 
 
 def with_this_driver(row: RunRow) -> str:

@@ -5,8 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from clar_tune.entries import USED_UP
-from clar_tune.rows import STUDY, RunRow, TrialRow
+from clar_tune.rows import STUDY, USED_UP, RunRow, TrialRow
 from clar_tune.store import Store
 from clar_tune.winners import Winner, winner
 

@@ -50,6 +50,10 @@ class TrainSpec:
         return hashlib.sha256(canonical.encode()).hexdigest()[:16]
 
 
+HINTS = frozenset({"diverged", "memory"})
+"""Kinds of failures that the parameters are to blame for, so that a sampler avoids them."""
+
+
 @dataclass(frozen=True, slots=True)
 class TermRecord:
     """What one term of a penalty did in a training."""

@@ -1,8 +1,9 @@
 """The rows of the store: one frozen record per table, which is also its schema."""
 
+import json
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 Int32 = Annotated[int, "int32"]
 Int64 = Annotated[int, "int64"]
@@ -11,6 +12,9 @@ Json = str
 
 TRIAL_STATES = ("running", "complete", "pruned", "failed")
 RUN_STATES = ("running", "paused", "interrupted", "finished", "incomplete")
+
+USED_UP = "no other configuration is left: the space is used up"
+"""Note on the last trial of a study that ended before its budget."""
 
 STUDY = ("graph", "method", "condition", "search")
 """Columns that say which study of a run a row belongs to."""
@@ -136,3 +140,21 @@ TABLES: dict[str, type[StudyColumns]] = {
     "repeats": RepeatRow,
     "finals": FinalRow,
 }
+
+
+class Environment(NamedTuple):
+    """What a driver ran on, and since when."""
+
+    since: datetime
+    versions: dict[str, str]
+    machine: dict[str, str | int]
+
+
+def environments(row: RunRow) -> list[Environment]:
+    """What the drivers of a run ran on, the first one first."""
+    first = Environment(row.started, json.loads(row.versions), json.loads(row.machine))
+    later = [
+        Environment(datetime.fromisoformat(since), versions, machine)
+        for since, versions, machine in json.loads(row.drivers)
+    ]
+    return [first, *later]

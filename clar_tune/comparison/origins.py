@@ -7,7 +7,7 @@ from clar_tune.comparison.labels import Place
 from clar_tune.comparison.samples import Sample
 from clar_tune.comparison.wording import counted
 from clar_tune.overview import RunView
-from clar_tune.space import Content, content_of, same_ranges
+from clar_tune.space.contents import Content, content_of, same_ranges
 
 Pair = tuple[Place, Place]
 Crossings = Mapping[Pair, tuple[RunView, RunView]]

@@ -9,8 +9,8 @@ from clar_tune.comparison.records import Across, Contrast, Correlation, PairAcro
 from clar_tune.comparison.scores import COMPLEMENT, WEIGHTS
 from clar_tune.comparison.verdicts import verdict_sentences
 from clar_tune.comparison.wording import counted, place, probability, some
-from clar_tune.manifest import environments
 from clar_tune.overview import RunView
+from clar_tune.rows import environments
 from clar_tune.statistics import LEVEL, least_p
 
 INACTIVE = 0.05

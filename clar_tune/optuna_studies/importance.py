@@ -9,12 +9,11 @@ from optuna.distributions import BaseDistribution, CategoricalDistribution, IntD
 from optuna.importance import PedAnovaImportanceEvaluator, get_param_importances
 from optuna.trial import create_trial
 
-from clar_tune.jobs import Failure
 from clar_tune.optuna_studies.distributions import range_of
 from clar_tune.optuna_studies.searched import Searched, place, searched
 from clar_tune.overview import StudyView
 from clar_tune.ranges import Choice, Range
-from clar_tune.records import LOWER_IS_BETTER, Value
+from clar_tune.records import HINTS, LOWER_IS_BETTER, Value
 from clar_tune.space import Space
 
 FEWEST = 8
@@ -76,7 +75,7 @@ def _losses(study: StudyView) -> dict[int, float]:
     if len(losses) < FEWEST:
         return {}
     last = max(losses.values()) + 1.0
-    blamed = [trial.trial for trial in study.trials if trial.failure and _hints(trial.failure)]
+    blamed = [trial.trial for trial in study.trials if trial.failure in HINTS]
     return {**dict.fromkeys(blamed, last), **losses}
 
 
@@ -85,10 +84,6 @@ def _share(losses: Mapping[int, float]) -> float:
     count, worst = len(losses), max(losses.values())
     better = sum(loss < worst for loss in losses.values())
     return min(max(BEST_SHARE, min(0.5, FEWEST_BEST / count)), (better - 0.5) / count)
-
-
-def _hints(kind: str) -> bool:
-    return Failure(index=0, kind=kind, text="").hints
 
 
 def _in_memory(losses: Mapping[int, float], found: Searched) -> optuna.Study:

@@ -1,7 +1,6 @@
 """Spaces: YAML files that say what is searched, how it is trained and how it is confirmed."""
 
 from clar_tune.space.checks import check_sampler
-from clar_tune.space.contents import Content, content_of, same_ranges
 from clar_tune.space.files import load_space, shipped_spaces
 from clar_tune.space.model import (
     COEFFICIENTS,
@@ -22,7 +21,6 @@ __all__ = [
     "COEFFICIENTS",
     "SAMPLERS",
     "Condition",
-    "Content",
     "Correlate",
     "Levels",
     "SearchRules",
@@ -32,9 +30,7 @@ __all__ = [
     "TrainingRules",
     "check_sampler",
     "condition_text",
-    "content_of",
     "load_space",
     "parse_space",
-    "same_ranges",
     "shipped_spaces",
 ]

@@ -7,7 +7,7 @@ from support.final_scores import CLEAR, of
 from support.results import finished, plausible
 
 from clar_tune.comparison import Comparison, compare
-from clar_tune.space import content_of, same_ranges
+from clar_tune.space.contents import content_of, same_ranges
 
 SPACE = """
 graphs: [texas]

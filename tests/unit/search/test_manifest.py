@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 from support.simulation import plan_from
 
 from clar_tune import manifest
-from clar_tune.manifest import environments, with_this_driver
+from clar_tune.manifest import with_this_driver
+from clar_tune.rows import environments
 
 OTHER = ({"torch": "9.9"}, {"host": "elsewhere"})
 
