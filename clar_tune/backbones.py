@@ -9,9 +9,9 @@ from torch import Tensor, nn
 
 from clar_tune.adjacency import Adjacency, smoothing
 from clar_tune.attention import GatLayer
-from clar_tune.checks import fraction, whole
 from clar_tune.layers import ChebLayer, Features, GcnLayer, LinearLayer, SageLayer
 from clar_tune.sparse import Csr
+from clar_tune.validation import fraction, whole
 
 MAX_LAYERS = 64
 MAX_HIDDEN = 2**16

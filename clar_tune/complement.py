@@ -7,8 +7,8 @@ import torch
 from torch import Tensor
 
 from clar_tune.adjacency import Adjacency
-from clar_tune.checks import one_of, whole
 from clar_tune.sparse import Pattern, ascending, keys
+from clar_tune.validation import one_of, whole
 
 SAMPLINGS = ("node", "edge", "any")
 

@@ -10,7 +10,7 @@ from clar_tune.plan import StudyPlan
 from clar_tune.records import LOWER_IS_BETTER
 from clar_tune.rows import USED_UP, FinalRow, RepeatRow, TrialRow
 from clar_tune.studies import Study
-from clar_tune.winners import Winner, winner
+from clar_tune.winner import Winner, winner
 
 Judge = Callable[[int, int, float], bool]
 """Whether a trial goes on, given its number, its repeats so far and their mean score."""

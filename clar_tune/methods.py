@@ -12,12 +12,12 @@ from torch import Tensor, nn
 
 from clar_tune.adjacency import Adjacency
 from clar_tune.backbones import BACKBONES, Backbone
-from clar_tune.checks import not_negative, positive
 from clar_tune.errors import ParameterError, UnknownName, WrongShape
 from clar_tune.graph import Graph
 from clar_tune.records import Params, TrainSpec, Value
 from clar_tune.regularizers import REGULARIZERS, Penalty, Regularizer
 from clar_tune.tensors import TensorGraph
+from clar_tune.validation import not_negative, positive
 
 TRAINING: dict[str, Value] = {"lr": 0.01, "weight_decay": 5e-4}
 """Parameters of the optimiser, with the defaults of the code released with the paper."""

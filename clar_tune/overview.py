@@ -7,7 +7,7 @@ from typing import Any
 
 from clar_tune.rows import STUDY, USED_UP, RunRow, TrialRow
 from clar_tune.store import Store
-from clar_tune.winners import Winner, winner
+from clar_tune.winner import Winner, winner
 
 Study = tuple[str, str, str, int]
 """Graph, method, condition, number of the search."""

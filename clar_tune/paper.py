@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from clar_tune.checks import one_of
+from clar_tune.validation import one_of
 
 TABLES = ("II", "III", "IV", "V", "VI")
 

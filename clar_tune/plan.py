@@ -6,7 +6,6 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from clar_tune.catalogue import dataset_named
-from clar_tune.checks import fraction, one_of, positive, whole
 from clar_tune.errors import ParameterError, UnknownName
 from clar_tune.methods import Method
 from clar_tune.objectives import check_objective
@@ -25,6 +24,7 @@ from clar_tune.space import (
     condition_text,
 )
 from clar_tune.splits import PROTOCOLS, check_protocol
+from clar_tune.validation import fraction, one_of, positive, whole
 from clar_tune.variants import check_size, check_variant, metric_of, variant_of
 
 

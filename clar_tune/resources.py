@@ -3,8 +3,8 @@
 import math
 from dataclasses import dataclass
 
-from clar_tune.checks import positive
 from clar_tune.errors import ParameterError
+from clar_tune.validation import positive
 
 GIB = 2**30
 

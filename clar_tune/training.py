@@ -9,7 +9,6 @@ import torch
 from torch import Tensor
 
 from clar_tune.adjacency import Adjacency
-from clar_tune.checks import one_of, whole
 from clar_tune.errors import Diverged, ParameterError, WrongShape
 from clar_tune.methods import Method, Model
 from clar_tune.objectives import objective_of
@@ -27,6 +26,7 @@ from clar_tune.seeds import seed_for
 from clar_tune.splits import SearchNodes
 from clar_tune.tensors import TensorGraph
 from clar_tune.threads import threads
+from clar_tune.validation import one_of, whole
 
 Report = Callable[[int, float, float], None]
 """Called after every epoch with its number, its validation loss and the best score so far."""

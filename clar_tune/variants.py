@@ -9,13 +9,13 @@ import torch
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, svds
 
-from clar_tune.checks import fraction, one_of, whole
 from clar_tune.errors import ParameterError
 from clar_tune.graph import Graph
 from clar_tune.records import Value
 from clar_tune.seeds import seed_for
 from clar_tune.spectrum import FULL_SPECTRUM_NODES, Spectrum, spectrum_of
 from clar_tune.threads import threads
+from clar_tune.validation import fraction, one_of, whole
 
 BANDS = 10
 SIGNALS = 32

@@ -55,8 +55,8 @@ def show(space: str, settings: str | None, as_json: bool) -> None:
     Example:
       clar-tune spaces show heterophily --settings paper
     """  # noqa: D301
-    from clar_tune.checks import one_of
     from clar_tune.space import load_space
+    from clar_tune.validation import one_of
 
     loaded = load_space(space)
     chosen = list(loaded.settings)

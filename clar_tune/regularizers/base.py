@@ -7,8 +7,8 @@ import torch
 from torch import Tensor, nn
 
 from clar_tune.adjacency import Adjacency
-from clar_tune.checks import positive
 from clar_tune.errors import ParameterError
+from clar_tune.validation import positive
 
 
 class Penalty(NamedTuple):

@@ -6,10 +6,10 @@ import torch
 from torch import Tensor
 
 from clar_tune.adjacency import Adjacency
-from clar_tune.checks import number, one_of, whole
 from clar_tune.complement import SAMPLINGS, Complement
 from clar_tune.regularizers.base import Penalty, Regularizer, checked_clamp, limits_of
 from clar_tune.regularizers.energy import REDUCTIONS, Laplacian, energies, laplacian_of
+from clar_tune.validation import number, one_of, whole
 
 MOST_SAMPLES = 1024
 

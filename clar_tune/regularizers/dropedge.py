@@ -3,8 +3,8 @@
 import torch
 
 from clar_tune.adjacency import Adjacency
-from clar_tune.checks import fraction
 from clar_tune.regularizers.base import Regularizer
+from clar_tune.validation import fraction
 
 
 class DropEdge(Regularizer):

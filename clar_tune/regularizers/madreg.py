@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from clar_tune.adjacency import Adjacency
-from clar_tune.checks import number, whole
 from clar_tune.regularizers.base import Penalty, Regularizer, checked_clamp, one_term
 from clar_tune.seeds import seed_for
 from clar_tune.sparse import Csr, Pattern
+from clar_tune.validation import number, whole
 
 PAIR_BUDGET = 2_000_000
 """A node with more than ``PAIR_BUDGET / N`` partners is averaged over that many drawn ones."""

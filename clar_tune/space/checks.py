@@ -3,7 +3,6 @@
 from collections.abc import Collection, Mapping
 
 from clar_tune.catalogue import dataset_named
-from clar_tune.checks import one_of
 from clar_tune.errors import ClarTuneError, SpaceError, UnknownName
 from clar_tune.methods import Method
 from clar_tune.objectives import check_objective
@@ -12,6 +11,7 @@ from clar_tune.records import Value
 from clar_tune.space.items import Item
 from clar_tune.space.model import SAMPLERS, Condition, Space, condition_text
 from clar_tune.space.values import check_values
+from clar_tune.validation import one_of
 from clar_tune.variants import (
     VARIANTS,
     check_size,

@@ -4,12 +4,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from clar_tune.checks import number, one_of, whole
 from clar_tune.methods import Method
 from clar_tune.ranges import Choice, Domain, Fixed, Parameter, Range
 from clar_tune.records import OPTIMIZERS, SELECTIONS, Value
 from clar_tune.space.items import Item
 from clar_tune.space.model import SAMPLERS, Levels, Settings
+from clar_tune.validation import number, one_of, whole
 
 RULES = ("training", "search", "finals")
 LEVELS = ("shared", "backbones", "regularizers", "methods")

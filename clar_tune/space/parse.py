@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import TypeVar
 
 from clar_tune.catalogue import dataset_named
-from clar_tune.checks import one_of
 from clar_tune.errors import ClarTuneError, SpaceError
 from clar_tune.graph import PREPROCESSINGS
 from clar_tune.methods import Method
@@ -17,6 +16,7 @@ from clar_tune.space.items import Item, read_items
 from clar_tune.space.layout import read_columns, read_correlate
 from clar_tune.space.model import Settings, Space, Sweep
 from clar_tune.splits import check_protocol
+from clar_tune.validation import one_of
 
 NEEDED = ("graphs", "methods", "protocol", "settings")
 OPTIONAL = (

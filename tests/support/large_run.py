@@ -13,7 +13,7 @@ from clar_tune.manifest import manifest
 from clar_tune.overview import RunView, StudyView, studies_of
 from clar_tune.rows import RunRow, TrialRow
 from clar_tune.seeds import seed_for
-from clar_tune.winners import winner
+from clar_tune.winner import winner
 
 GRAPHS = (
     *("actor", "chameleon", "citeseer", "computers", "cora"),

@@ -2,7 +2,7 @@
 
 from types import SimpleNamespace
 
-from clar_tune.winners import Winner, winner
+from clar_tune.winner import Winner, winner
 
 
 def trial(number, repeats, score, loss=1.0, state="complete"):
