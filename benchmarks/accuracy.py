@@ -17,11 +17,11 @@ from typing import NamedTuple
 import click
 
 from clar_tune.confirm import test_score
-from clar_tune.datasets import load
-from clar_tune.graph import Graph
+from clar_tune.graphs.graph import Graph
+from clar_tune.graphs.loading import load
+from clar_tune.graphs.splits import pair, search_nodes
 from clar_tune.methods import Method
 from clar_tune.records import Params
-from clar_tune.splits import pair, search_nodes
 from clar_tune.tensors import TensorGraph
 from clar_tune.training import train
 

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import click
 
-from clar_tune.datasets import load
+from clar_tune.graphs.loading import load
 from clar_tune.jobs import Job, Trained, perform
 from clar_tune.store import Store
 from clar_tune.tensors import TensorGraph

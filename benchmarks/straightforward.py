@@ -13,8 +13,8 @@ from torch import Tensor, nn
 from torch_geometric.nn import GATConv, GCNConv, SAGEConv
 from torch_geometric.utils import degree, negative_sampling
 
-from clar_tune.graph import Graph
-from clar_tune.splits import SearchNodes
+from clar_tune.graphs.graph import Graph
+from clar_tune.graphs.splits import SearchNodes
 
 
 class TwoLayers(nn.Module):

@@ -2,10 +2,10 @@
 
 import torch
 
-from clar_tune.graph import Graph
+from clar_tune.graphs.graph import Graph
+from clar_tune.graphs.splits import test_nodes
 from clar_tune.metrics import score
 from clar_tune.records import TrainSpec
-from clar_tune.splits import test_nodes
 from clar_tune.training import Fit
 
 

@@ -13,15 +13,15 @@ from typing import Any, Protocol
 
 from clar_tune.capacity import Capacity, Growth
 from clar_tune.conductor import Conductor
-from clar_tune.datasets import load
-from clar_tune.graph import Graph
+from clar_tune.graphs.graph import Graph
+from clar_tune.graphs.loading import load
+from clar_tune.graphs.splits import check_split
 from clar_tune.memory import needs
 from clar_tune.pace import Pace
 from clar_tune.plan import Plan
 from clar_tune.resources import Resources
 from clar_tune.rows import STUDY
 from clar_tune.search.environment import prepare
-from clar_tune.splits import check_split
 from clar_tune.store import RunWriter, Store
 
 

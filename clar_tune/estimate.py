@@ -10,13 +10,13 @@ from statistics import fmean
 import numpy as np
 
 from clar_tune.course import MakeJudge
-from clar_tune.graph import Graph
+from clar_tune.graphs.graph import Graph
+from clar_tune.graphs.spectrum import Spectrum
+from clar_tune.graphs.splits import pair, search_nodes
+from clar_tune.graphs.variants import varied
 from clar_tune.plan import Plan, StudyPlan
-from clar_tune.spectrum import Spectrum
-from clar_tune.splits import pair, search_nodes
 from clar_tune.tensors import TensorGraph
 from clar_tune.training import train, warm_up
-from clar_tune.variants import varied
 
 EPOCHS = 300
 """Epochs that a training is assumed to take: 257 on cornell and 345 on texas, on average."""

@@ -11,10 +11,10 @@ import torch
 from clar_tune.confirm import test_count, test_score
 from clar_tune.devices import release_memory
 from clar_tune.errors import ClarTuneError, Diverged
-from clar_tune.graph import Graph
+from clar_tune.graphs.graph import Graph
+from clar_tune.graphs.splits import pair, search_nodes
 from clar_tune.methods import Method
 from clar_tune.records import HINTS, Params, TrainRecord, TrainSpec, Value
-from clar_tune.splits import pair, search_nodes
 from clar_tune.tensors import TensorGraph
 from clar_tune.training import train
 

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 
 from clar_tune.errors import GraphError, StoreError
-from clar_tune.graph import Graph
+from clar_tune.graphs.graph import Graph
 from clar_tune.machine import machine, versions
 from clar_tune.plan import Options, Plan, make_plan
 from clar_tune.rows import RunRow, environments

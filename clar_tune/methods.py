@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from clar_tune.adjacency import Adjacency
 from clar_tune.backbones import BACKBONES, Backbone
 from clar_tune.errors import ParameterError, UnknownName, WrongShape
-from clar_tune.graph import Graph
+from clar_tune.graphs.graph import Graph
 from clar_tune.records import Params, TrainSpec, Value
 from clar_tune.regularizers import REGULARIZERS, Penalty, Regularizer
 from clar_tune.tensors import TensorGraph

@@ -7,9 +7,9 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from clar_tune.errors import ParameterError
+from clar_tune.graphs.splits import PROTOCOLS, Nodes, SearchNodes
 from clar_tune.methods import Method
 from clar_tune.metrics import score
-from clar_tune.splits import PROTOCOLS, Nodes, SearchNodes
 from clar_tune.tensors import TensorGraph
 
 IGNORED = -100

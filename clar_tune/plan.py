@@ -5,8 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from clar_tune.catalogue import dataset_named
 from clar_tune.errors import ParameterError, UnknownName
+from clar_tune.graphs.catalogue import dataset_named
+from clar_tune.graphs.splits import PROTOCOLS, check_protocol
+from clar_tune.graphs.variants import check_size, check_variant, metric_of, variant_of
 from clar_tune.methods import Method
 from clar_tune.objectives import check_objective
 from clar_tune.ranges import ParameterSet
@@ -23,9 +25,7 @@ from clar_tune.space import (
     check_sampler,
     condition_text,
 )
-from clar_tune.splits import PROTOCOLS, check_protocol
 from clar_tune.validation import fraction, one_of, positive, whole
-from clar_tune.variants import check_size, check_variant, metric_of, variant_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,16 +4,16 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from clar_tune.datasets import load
 from clar_tune.devices import best_device
 from clar_tune.errors import GraphError
+from clar_tune.graphs.loading import load
+from clar_tune.graphs.variants import varied
 from clar_tune.jobs import trained
 from clar_tune.methods import Method
 from clar_tune.plan import Plan
 from clar_tune.records import TrainSpec
 from clar_tune.rows import FinalRow, RepeatRow
 from clar_tune.tensors import TensorGraph
-from clar_tune.variants import varied
 
 TOLERANCE = 1e-3
 """How far numbers may differ on another machine."""

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from clar_tune.adjacency import Adjacency
-from clar_tune.graph import Graph
+from clar_tune.graphs.graph import Graph
 from clar_tune.layers import Features
 from clar_tune.sparse import Csr, Pattern
 

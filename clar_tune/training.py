@@ -10,6 +10,8 @@ from torch import Tensor
 
 from clar_tune.adjacency import Adjacency
 from clar_tune.errors import Diverged, ParameterError, WrongShape
+from clar_tune.graphs.splits import SearchNodes
+from clar_tune.graphs.threads import threads
 from clar_tune.methods import Method, Model
 from clar_tune.objectives import objective_of
 from clar_tune.records import (
@@ -23,9 +25,7 @@ from clar_tune.records import (
 )
 from clar_tune.regularizers import Penalty, Regularizer
 from clar_tune.seeds import seed_for
-from clar_tune.splits import SearchNodes
 from clar_tune.tensors import TensorGraph
-from clar_tune.threads import threads
 from clar_tune.validation import one_of, whole
 
 Report = Callable[[int, float, float], None]

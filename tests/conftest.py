@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import settings
 
-from clar_tune.graph import Graph, preprocess
+from clar_tune.graphs.graph import Graph, preprocess
 
 # A busy machine must not fail a test: examples have no time limit.
 settings.register_profile("patient", deadline=None)

@@ -79,8 +79,8 @@ def _hardware() -> list[Check]:
 
 
 def _graphs(data: Path | None, *, shared: bool) -> Check:
-    from clar_tune.datasets import DATASETS, locate
     from clar_tune.errors import ClarTuneError
+    from clar_tune.graphs.loading import DATASETS, locate
 
     try:
         here = [name for name in DATASETS if locate(name, data) is not None]
@@ -93,7 +93,7 @@ def _graphs(data: Path | None, *, shared: bool) -> Check:
 
 
 def _cache() -> Check:
-    from clar_tune.download import cache_folder
+    from clar_tune.graphs.download import cache_folder
     from clar_tune.health import unwritable_cache
 
     wrong = unwritable_cache()
@@ -164,11 +164,11 @@ def _open_to_others(file: Path) -> bool:
 
 
 def _training() -> Check:
-    from clar_tune.datasets import load
     from clar_tune.devices import best_device
     from clar_tune.errors import ClarTuneError
+    from clar_tune.graphs.loading import load
+    from clar_tune.graphs.splits import pair, search_nodes
     from clar_tune.methods import Method
-    from clar_tune.splits import pair, search_nodes
     from clar_tune.tensors import TensorGraph
     from clar_tune.training import train
 

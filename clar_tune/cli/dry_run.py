@@ -15,7 +15,7 @@ from clar_tune.resources import GIB
 if TYPE_CHECKING:
     from clar_tune.driver import Launch
     from clar_tune.estimate import Estimate
-    from clar_tune.graph import Graph
+    from clar_tune.graphs.graph import Graph
     from clar_tune.plan import Plan
 
 
@@ -69,9 +69,9 @@ def _workers(launch: Launch) -> int:
 
 
 def _graphs_here(plan: Plan, launch: Launch) -> dict[str, Graph]:
-    from clar_tune.catalogue import dataset_named
-    from clar_tune.datasets import locate
     from clar_tune.driver import load_graphs
+    from clar_tune.graphs.catalogue import dataset_named
+    from clar_tune.graphs.loading import locate
 
     def here(name: str) -> bool:
         return dataset_named(name).source is None or locate(name, launch.data) is not None

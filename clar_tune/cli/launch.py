@@ -18,7 +18,7 @@ from clar_tune.cli.durations import Duration
 if TYPE_CHECKING:
     from clar_tune.course import Course
     from clar_tune.driver import Launch
-    from clar_tune.graph import Graph
+    from clar_tune.graphs.graph import Graph
     from clar_tune.plan import Plan
     from clar_tune.resources import Resources
     from clar_tune.store import RunWriter, Store
@@ -130,8 +130,8 @@ def work(
     ``open_run`` gets the terminal, for what it may have to say.
     """
     from clar_tune.cli.live import view_on
-    from clar_tune.download import cache_folder
     from clar_tune.driver import drive
+    from clar_tune.graphs.download import cache_folder
     from clar_tune.streams import diverted
 
     log = cache_folder().parent / "logs" / f"{name}.log"

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from clar_tune.contenders import Measured, Results, Summary
-    from clar_tune.graph import Graph
+    from clar_tune.graphs.graph import Graph
     from clar_tune.methods import Method
     from clar_tune.records import Params
     from clar_tune.training import Report
@@ -110,7 +110,7 @@ def _print(graph: Graph, sizes: Sequence[float] | None, results: Results) -> Non
     from clar_tune.cli.pages import console
     from clar_tune.contenders import seen
     from clar_tune.energies import BANDS
-    from clar_tune.spectrum import FULL_SPECTRUM_NODES
+    from clar_tune.graphs.spectrum import FULL_SPECTRUM_NODES
 
     page = console()
     page.print(_title(results))

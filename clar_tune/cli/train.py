@@ -102,18 +102,24 @@ def train(
       clar-tune train --graph cora --method gcn --condition drop_edges=0.3
       clar-tune train --graph texas --method gcn+clar --spectrum --splits 5
     """  # noqa: D301
-    from clar_tune.catalogue import dataset_named
     from clar_tune.cli.spectra import show_spectra
     from clar_tune.confirm import test_score
-    from clar_tune.datasets import load
     from clar_tune.devices import best_device
+    from clar_tune.graphs.catalogue import dataset_named
+    from clar_tune.graphs.loading import load
+    from clar_tune.graphs.splits import check_protocol, check_split, pair, search_nodes
+    from clar_tune.graphs.variants import (
+        check_variant,
+        metric_of,
+        parameters_of,
+        variant_of,
+        varied,
+    )
     from clar_tune.methods import Method
     from clar_tune.objectives import check_objective
     from clar_tune.space import condition_text
-    from clar_tune.splits import check_protocol, check_split, pair, search_nodes
     from clar_tune.tensors import TensorGraph
     from clar_tune.training import train as fit_model
-    from clar_tune.variants import check_variant, metric_of, parameters_of, variant_of, varied
 
     if splits > 1 and not spectrum:
         raise ParameterError(f"--splits {splits}: one training has one split. Add --spectrum.")

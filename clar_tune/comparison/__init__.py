@@ -5,7 +5,6 @@ from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, S
 from statistics import fmean
 from typing import TypeVar
 
-from clar_tune.catalogue import dataset_named
 from clar_tune.comparison.across import across_of
 from clar_tune.comparison.captions import caption_of
 from clar_tune.comparison.contrasts import contrasts_of, family_of
@@ -29,8 +28,9 @@ from clar_tune.comparison.samples import Sample, samples_of
 from clar_tune.comparison.scores import scores_of
 from clar_tune.comparison.sentences import conclusions_of
 from clar_tune.comparison.standings import standings_of
+from clar_tune.graphs.catalogue import dataset_named
+from clar_tune.graphs.splits import PROTOCOLS, Protocol
 from clar_tune.overview import RunView
-from clar_tune.splits import PROTOCOLS, Protocol
 
 __all__ = [
     "Across",

@@ -6,8 +6,8 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from clar_tune.catalogue import base_name, family_name, is_generated
 from clar_tune.comparison.records import Across, PairAcross, Score
+from clar_tune.graphs.catalogue import base_name, family_name, is_generated
 from clar_tune.statistics import (
     ENOUGH_GRAPHS,
     LEVEL,

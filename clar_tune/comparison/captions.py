@@ -5,10 +5,10 @@ from typing import Any
 
 from clar_tune.comparison.labels import parts_of
 from clar_tune.comparison.records import Correlation, Row
+from clar_tune.graphs.splits import PROTOCOLS
+from clar_tune.graphs.variants import VARIANTS
 from clar_tune.overview import RunView
 from clar_tune.paper import printed_in
-from clar_tune.splits import PROTOCOLS
-from clar_tune.variants import VARIANTS
 
 
 def caption_of(

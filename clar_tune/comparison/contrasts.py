@@ -9,9 +9,9 @@ from clar_tune.comparison.labels import Place, split_label, whole_condition
 from clar_tune.comparison.origins import Crossings
 from clar_tune.comparison.records import Contrast
 from clar_tune.comparison.samples import Sample
+from clar_tune.graphs.variants import VARIANTS
 from clar_tune.paper import printed, printed_ratio
 from clar_tune.statistics import ENOUGH_UNITS, LEVEL, holm
-from clar_tune.variants import VARIANTS
 
 CHAMPION = "clar"
 """The regularizer that is compared with every rival too."""

@@ -6,9 +6,9 @@ from statistics import fmean
 from typing import Any
 
 from clar_tune.comparison.labels import Place, arranged
+from clar_tune.graphs.splits import PROTOCOLS
 from clar_tune.overview import RunView, StudyView
 from clar_tune.records import LOWER_IS_BETTER
-from clar_tune.splits import PROTOCOLS
 from clar_tune.statistics import Estimate, estimate, estimate_of_means
 
 Unit = tuple[int, ...]

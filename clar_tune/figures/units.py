@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from clar_tune.graphs.splits import PROTOCOLS
 from clar_tune.records import LOWER_IS_BETTER
-from clar_tune.splits import PROTOCOLS
 
 _NAMES = {"accuracy": "accuracy", "roc_auc": "ROC AUC", "mse": "MSE"}
 

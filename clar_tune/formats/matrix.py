@@ -8,7 +8,7 @@ from clar_tune.comparison import Comparison, Contrast, Score
 from clar_tune.formats import numbers
 from clar_tune.formats.notes import labels, marks
 from clar_tune.formats.texts import name
-from clar_tune.splits import PROTOCOLS
+from clar_tune.graphs.splits import PROTOCOLS
 
 PAPER = "paper"
 """What the line with the paper's numbers is called."""

@@ -9,7 +9,7 @@ from ray.tune.execution.class_cache import ENV_VARS_TO_PROPAGATE
 
 from clar_tune.capacity import Capacity
 from clar_tune.conductor import Conductor
-from clar_tune.graph import Graph
+from clar_tune.graphs.graph import Graph
 from clar_tune.search.hooks import Failsafe, RunCallback, StudyScheduler, StudySearcher
 from clar_tune.search.worker import Worker
 

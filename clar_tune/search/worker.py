@@ -14,7 +14,8 @@ import ray
 from ray import tune
 
 from clar_tune.devices import best_device, limit_memory, release_memory
-from clar_tune.graph import Graph
+from clar_tune.graphs.graph import Graph
+from clar_tune.graphs.variants import varied
 from clar_tune.jobs import (
     TIME_LIMIT,
     Failure,
@@ -27,7 +28,6 @@ from clar_tune.jobs import (
 )
 from clar_tune.tensors import TensorGraph
 from clar_tune.training import warm_up
-from clar_tune.variants import varied
 
 GRACE = 10.0
 """Seconds after which a worker that does not heed its time limit ends itself."""

@@ -2,8 +2,16 @@
 
 from collections.abc import Collection, Mapping
 
-from clar_tune.catalogue import dataset_named
 from clar_tune.errors import ClarTuneError, SpaceError, UnknownName
+from clar_tune.graphs.catalogue import dataset_named
+from clar_tune.graphs.variants import (
+    VARIANTS,
+    check_size,
+    check_variant,
+    metric_of,
+    parameters_of,
+    variant_of,
+)
 from clar_tune.methods import Method
 from clar_tune.objectives import check_objective
 from clar_tune.ranges import Domain, Fixed, ParameterSet, Range, written
@@ -12,14 +20,6 @@ from clar_tune.space.items import Item
 from clar_tune.space.model import SAMPLERS, Condition, Space, condition_text
 from clar_tune.space.values import check_values
 from clar_tune.validation import one_of
-from clar_tune.variants import (
-    VARIANTS,
-    check_size,
-    check_variant,
-    metric_of,
-    parameters_of,
-    variant_of,
-)
 
 
 def check_sampler(sampler: str, pruning: bool, parameters: ParameterSet, where: str) -> None:

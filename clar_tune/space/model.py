@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from itertools import product
 
 from clar_tune.errors import UnknownName
+from clar_tune.graphs.variants import VARIANTS, parameters_of
 from clar_tune.methods import Method
 from clar_tune.ranges import Fixed, Parameter, ParameterSet, written
 from clar_tune.records import Value
-from clar_tune.variants import VARIANTS, parameters_of
 
 SAMPLERS = ("tpe", "gp", "random", "grid")
 COEFFICIENTS = ("spearman", "pearson")

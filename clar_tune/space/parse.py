@@ -4,9 +4,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TypeVar
 
-from clar_tune.catalogue import dataset_named
 from clar_tune.errors import ClarTuneError, SpaceError
-from clar_tune.graph import PREPROCESSINGS
+from clar_tune.graphs.catalogue import dataset_named
+from clar_tune.graphs.graph import PREPROCESSINGS
+from clar_tune.graphs.splits import check_protocol
 from clar_tune.methods import Method
 from clar_tune.paper import TABLES
 from clar_tune.ranges import Choice
@@ -15,7 +16,6 @@ from clar_tune.space.entries import LEVELS, RULES, read_levels, with_rules
 from clar_tune.space.items import Item, read_items
 from clar_tune.space.layout import read_columns, read_correlate
 from clar_tune.space.model import Settings, Space, Sweep
-from clar_tune.splits import check_protocol
 from clar_tune.validation import one_of
 
 NEEDED = ("graphs", "methods", "protocol", "settings")

@@ -13,8 +13,8 @@ from click.testing import CliRunner
 from support.commands import CLAR_TUNE
 from support.pages import ROOT, fenced
 
-from clar_tune import catalogue
 from clar_tune.cli import main
+from clar_tune.graphs import catalogue
 from clar_tune.space import parse_space
 
 README = (ROOT / "README.md").read_text()

@@ -1,8 +1,8 @@
 import torch
 from torch.nn import functional
 
-from clar_tune.generated import generate
-from clar_tune.splits import search_nodes
+from clar_tune.graphs.block_models import generate
+from clar_tune.graphs.splits import search_nodes
 
 
 def two_layer_accuracy(name: str, propagate: bool) -> float:

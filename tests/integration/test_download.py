@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 import torch_geometric.datasets as pyg
 
-from clar_tune import pyg_datasets
-from clar_tune.catalogue import DATASETS
-from clar_tune.datasets import load_raw, locate
-from clar_tune.download import _upstream_path, fetch
 from clar_tune.errors import GraphError
-from clar_tune.pyg_datasets import _OnlyRaw, base_url
+from clar_tune.graphs import pyg as own_pyg
+from clar_tune.graphs.catalogue import DATASETS
+from clar_tune.graphs.download import _upstream_path, fetch
+from clar_tune.graphs.loading import load_raw, locate
+from clar_tune.graphs.pyg import _OnlyRaw, base_url
 
 WITH_CLASS = [name for name, row in DATASETS.items() if row.source and row.source.pyg_class]
 
@@ -90,7 +90,7 @@ def test_files_that_are_here_are_not_fetched_again(cache, server):
 
 
 def test_load_downloads_what_is_nowhere(cache, server, monkeypatch):
-    monkeypatch.setattr(pyg_datasets, "base_url", lambda source: server)
+    monkeypatch.setattr(pyg, "base_url", lambda source: server)
     with pytest.raises(GraphError, match="out1_node_feature_label.txt is damaged"):
         load_raw("texas")
     assert files_in(cache) == set(DATASETS["texas"].source.files)

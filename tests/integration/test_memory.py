@@ -6,7 +6,7 @@ import sys
 import pytest
 from support.simulation import plan_from
 
-from clar_tune.datasets import load
+from clar_tune.graphs.loading import load
 from clar_tune.memory import MIB, needs
 
 SPACE = """
@@ -26,9 +26,9 @@ CHILD = """
 import sys, warnings
 warnings.simplefilter("ignore")
 import ray.tune
-from clar_tune.datasets import load
+from clar_tune.graphs.loading import load
 from clar_tune.methods import Method
-from clar_tune.splits import pair, search_nodes
+from clar_tune.graphs.splits import pair, search_nodes
 from clar_tune.tensors import TensorGraph
 from clar_tune.training import train, warm_up
 

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 import torch_geometric.datasets as pyg
 
-from clar_tune.catalogue import DATASETS
-from clar_tune.datasets import load, load_raw
+from clar_tune.graphs.catalogue import DATASETS
+from clar_tune.graphs.loading import load, load_raw
 
 REAL = [name for name, dataset in DATASETS.items() if dataset.source]
 WITH_CLASS = [name for name in REAL if DATASETS[name].source.pyg_class]

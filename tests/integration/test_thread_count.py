@@ -7,11 +7,9 @@ import sys
 import pytest
 from support.graph_contents import contents
 
-from clar_tune.datasets import load
-from clar_tune.graph import Graph
-from clar_tune.variants import (
-    varied,
-)
+from clar_tune.graphs.graph import Graph
+from clar_tune.graphs.loading import load
+from clar_tune.graphs.variants import varied
 
 
 @pytest.fixture(scope="module")
@@ -24,8 +22,8 @@ def test_the_number_of_threads_changes_no_digit(graph, tmp_path, monkeypatch):
     variants = ({"band": 4}, {"filter": "high-pass"})
     here = [contents(varied(graph, variant, 0)) for variant in variants]
     code = (
-        "from support.graph_contents import contents; from clar_tune.datasets import load\n"
-        "from clar_tune.variants import varied; graph = load('csbm-homophily')\n"
+        "from support.graph_contents import contents; from clar_tune.graphs.loading import load\n"
+        "from clar_tune.graphs.variants import varied; graph = load('csbm-homophily')\n"
         f"for variant in {variants}: print(contents(varied(graph, variant, 0)))\n"
     )
     environment = {

@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from clar_tune.datasets import load
-from clar_tune.graph import Graph
+from clar_tune.graphs.graph import Graph
+from clar_tune.graphs.loading import load
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ import hashlib
 import numpy as np
 import scipy.sparse as sp
 
-from clar_tune.graph import Graph
+from clar_tune.graphs.graph import Graph
 
 
 def contents(graph: Graph) -> str:

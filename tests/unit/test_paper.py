@@ -5,11 +5,11 @@ import re
 import pytest
 from support.pages import ROOT
 
-from clar_tune.catalogue import DATASETS
 from clar_tune.errors import UnknownName
+from clar_tune.graphs.catalogue import DATASETS
+from clar_tune.graphs.splits import PROTOCOLS
 from clar_tune.methods import Method
 from clar_tune.paper import TABLES, _tables, coefficient, printed, printed_in, printed_ratio
-from clar_tune.splits import PROTOCOLS
 
 SOURCE = (ROOT / "tests/data/paper_tables.tex.txt").read_text()
 METHODS = [

@@ -3,12 +3,12 @@ import pytest
 import torch
 from scipy.special import eval_chebyt
 
-from clar_tune import spectrum as spectra
 from clar_tune.backbones import Mlp
+from clar_tune.graphs import spectrum as spectra
+from clar_tune.graphs.spectrum import spectrum_of
+from clar_tune.graphs.splits import SearchNodes
 from clar_tune.methods import Method
 from clar_tune.responses import cheby_response, gpr_response, responses, scaled
-from clar_tune.spectrum import spectrum_of
-from clar_tune.splits import SearchNodes
 from clar_tune.tensors import TensorGraph
 from clar_tune.training import train
 

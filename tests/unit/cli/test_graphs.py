@@ -4,9 +4,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from clar_tune import pyg_datasets
-from clar_tune.catalogue import DATASETS
 from clar_tune.cli import main
+from clar_tune.graphs import pyg
+from clar_tune.graphs.catalogue import DATASETS
 
 
 def run(*arguments: str) -> Result:
@@ -93,7 +93,7 @@ def test_fetch_downloads_into_the_cache(cache, tmp_path, monkeypatch):
     upstream = tmp_path / "upstream"
     upstream.mkdir()
     (upstream / "tolokers.npz").write_bytes(b"x" * 1000)
-    monkeypatch.setattr(pyg_datasets, "base_url", lambda source: upstream.as_uri())
+    monkeypatch.setattr(pyg, "base_url", lambda source: upstream.as_uri())
     result = run("fetch", "tolokers")
     assert result.exit_code == 0
     assert result.stdout == f"tolokers: in {cache}\n"

@@ -4,8 +4,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from clar_tune import energies
-from clar_tune import spectrum as spectra
 from clar_tune.cli import main
+from clar_tune.graphs import spectrum as spectra
 
 QUICK = ["--graph", "csbm-homophily", "--max-epochs", "5"]
 

@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from clar_tune.catalogue import DATASETS
-from clar_tune.datasets import facts_of
 from clar_tune.errors import UnknownName
-from clar_tune.generated import BLOCK_MODELS, generate
+from clar_tune.graphs.block_models import BLOCK_MODELS, generate
+from clar_tune.graphs.catalogue import DATASETS
+from clar_tune.graphs.loading import facts_of
 
 
 @pytest.mark.parametrize("name", BLOCK_MODELS)

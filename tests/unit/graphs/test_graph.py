@@ -7,7 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clar_tune.errors import UnknownName
-from clar_tune.graph import FixedSplits, Graph, merge_duplicates, preprocess, row_normalised
+from clar_tune.graphs.graph import (
+    FixedSplits,
+    Graph,
+    merge_duplicates,
+    preprocess,
+    row_normalised,
+)
 
 NODES = 6
 EDGE_LISTS = st.lists(

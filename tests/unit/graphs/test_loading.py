@@ -4,10 +4,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from clar_tune.catalogue import DATASETS, NOTES
-from clar_tune.datasets import facts_of, load, load_raw, locate
 from clar_tune.errors import GraphError, UnknownName
-from clar_tune.pyg_datasets import raw_paths
+from clar_tune.graphs.catalogue import DATASETS, NOTES
+from clar_tune.graphs.loading import facts_of, load, load_raw, locate
+from clar_tune.graphs.pyg import raw_paths
 
 REAL = [name for name, dataset in DATASETS.items() if dataset.source]
 WITH_CLASS = [name for name in REAL if DATASETS[name].source.pyg_class]

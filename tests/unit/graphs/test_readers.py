@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 from clar_tune.errors import GraphError
-from clar_tune.readers import (
+from clar_tune.graphs.readers import (
     RawGraph,
     read_actor,
     read_geom_gcn,

@@ -6,11 +6,17 @@ import pytest
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from clar_tune import spectrum as module
-from clar_tune.datasets import load
 from clar_tune.errors import GraphError
-from clar_tune.graph import Graph
-from clar_tune.spectrum import FULL_SPECTRUM_NODES, laplacian, settled, spectra_folder, spectrum_of
+from clar_tune.graphs import spectrum as module
+from clar_tune.graphs.graph import Graph
+from clar_tune.graphs.loading import load
+from clar_tune.graphs.spectrum import (
+    FULL_SPECTRUM_NODES,
+    laplacian,
+    settled,
+    spectra_folder,
+    spectrum_of,
+)
 
 
 @pytest.fixture(autouse=True)

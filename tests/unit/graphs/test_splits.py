@@ -6,12 +6,12 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clar_tune import splits
-from clar_tune.catalogue import DATASETS
-from clar_tune.datasets import load_raw
 from clar_tune.errors import GraphError, ParameterError, UnknownName
-from clar_tune.graph import FixedSplits, Graph
-from clar_tune.splits import PROTOCOLS, check_protocol, check_split, pair, search_nodes
+from clar_tune.graphs import splits
+from clar_tune.graphs.catalogue import DATASETS
+from clar_tune.graphs.graph import FixedSplits, Graph
+from clar_tune.graphs.loading import load_raw
+from clar_tune.graphs.splits import PROTOCOLS, check_protocol, check_split, pair, search_nodes
 
 DRAWN = [name for name, protocol in PROTOCOLS.items() if protocol.draw]
 LABELS = st.lists(st.integers(0, 4), min_size=10, max_size=300)

@@ -9,12 +9,11 @@ import scipy.sparse as sp
 import torch
 
 from clar_tune.complement import Complement
-from clar_tune.datasets import load
 from clar_tune.errors import ClarTuneError, ParameterError
-from clar_tune.graph import Graph
-from clar_tune.spectrum import Spectrum, laplacian, spectrum_of
-from clar_tune.tensors import TensorGraph
-from clar_tune.variants import (
+from clar_tune.graphs.graph import Graph
+from clar_tune.graphs.loading import load
+from clar_tune.graphs.spectrum import Spectrum, laplacian, spectrum_of
+from clar_tune.graphs.variants import (
     BANDS,
     FILTERS,
     check_size,
@@ -24,6 +23,7 @@ from clar_tune.variants import (
     variant_of,
     varied,
 )
+from clar_tune.tensors import TensorGraph
 
 
 @pytest.fixture(scope="module")

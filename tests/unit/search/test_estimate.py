@@ -8,9 +8,9 @@ from support.simulation import SPACE, plan_from
 
 from clar_tune.cli import main
 from clar_tune.cli.dry_run import _workers
-from clar_tune.datasets import load
 from clar_tune.driver import Launch
 from clar_tune.estimate import CONDITIONS, estimates
+from clar_tune.graphs.loading import load
 from clar_tune.resources import Resources
 from clar_tune.search.rungs import Rungs
 from clar_tune.training import train
@@ -69,7 +69,9 @@ def test_of_many_conditions_some_are_probed_and_the_rest_take_as_long_as_the_nea
 
 
 def test_the_graph_of_a_condition_is_probed_without_its_spectrum(monkeypatch):
-    monkeypatch.setattr("clar_tune.spectrum.spectra_folder", None)  # neither read nor computed
+    monkeypatch.setattr(
+        "clar_tune.graphs.spectrum.spectra_folder", None
+    )  # neither read nor computed
     _, seen = probed(monkeypatch, "{filter: [low-pass, high-pass]}", "whole-graph")
     assert {tensors.metric for _, tensors in seen} == {"mse"}
     assert {tuple(tensors.targets.shape) for _, tensors in seen} == {(600, 32)}

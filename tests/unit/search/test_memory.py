@@ -2,7 +2,7 @@
 
 from support.simulation import plan_from
 
-from clar_tune.datasets import load
+from clar_tune.graphs.loading import load
 from clar_tune.memory import GPU_PROCESS, STEP, Size, bytes_of, needs
 
 SPACE = """

@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 import torch
 
-from clar_tune import spectrum as spectra
 from clar_tune.contenders import (
     ONE,
     SEVERAL,
@@ -14,11 +13,12 @@ from clar_tune.contenders import (
     summary,
 )
 from clar_tune.energies import Energy, Frequencies
-from clar_tune.generated import generate
-from clar_tune.graph import preprocess
+from clar_tune.graphs import spectrum as spectra
+from clar_tune.graphs.block_models import generate
+from clar_tune.graphs.graph import preprocess
+from clar_tune.graphs.splits import pair, search_nodes
 from clar_tune.methods import Method
 from clar_tune.records import TrainRecord
-from clar_tune.splits import pair, search_nodes
 from clar_tune.tensors import TensorGraph
 from clar_tune.training import train
 

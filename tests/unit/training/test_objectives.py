@@ -8,20 +8,20 @@ import pytest
 import torch
 from torch.nn.functional import cross_entropy
 
-from clar_tune import splits
 from clar_tune.confirm import test_count as count_tested
 from clar_tune.confirm import test_score as score_on_test
-from clar_tune.datasets import load
 from clar_tune.errors import ParameterError
-from clar_tune.graph import Graph
+from clar_tune.graphs import splits
+from clar_tune.graphs.graph import Graph
+from clar_tune.graphs.loading import load
+from clar_tune.graphs.splits import SearchNodes
+from clar_tune.graphs.variants import varied
 from clar_tune.methods import Method
 from clar_tune.objectives import check_objective, objective_of
 from clar_tune.records import TrainSpec
 from clar_tune.regularizers import REGULARIZERS
-from clar_tune.splits import SearchNodes
 from clar_tune.tensors import TensorGraph
 from clar_tune.training import train
-from clar_tune.variants import varied
 
 ALL = "whole-graph"
 

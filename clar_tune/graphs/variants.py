@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, svds
 
 from clar_tune.errors import ParameterError
-from clar_tune.graph import Graph
+from clar_tune.graphs.graph import Graph
+from clar_tune.graphs.spectrum import FULL_SPECTRUM_NODES, Spectrum, spectrum_of
+from clar_tune.graphs.threads import threads
 from clar_tune.records import Value
 from clar_tune.seeds import seed_for
-from clar_tune.spectrum import FULL_SPECTRUM_NODES, Spectrum, spectrum_of
-from clar_tune.threads import threads
 from clar_tune.validation import fraction, one_of, whole
 
 BANDS = 10

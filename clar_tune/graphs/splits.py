@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clar_tune.errors import GraphError, ParameterError, UnknownName
-from clar_tune.graph import FixedSplits, Graph
+from clar_tune.graphs.graph import FixedSplits, Graph
 from clar_tune.seeds import seed_for
 
 Nodes = NDArray[np.int64]

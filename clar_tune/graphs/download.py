@@ -9,8 +9,8 @@ from urllib.request import urlopen
 
 import platformdirs
 
-from clar_tune.catalogue import Source, base_name, dataset_named
 from clar_tune.errors import GraphError
+from clar_tune.graphs.catalogue import Source, base_name, dataset_named
 
 Progress = Callable[[str, int, int | None], None]
 """Called with a file's name, the bytes received and, where known, the bytes expected."""
@@ -48,7 +48,7 @@ def fetch(name: str, progress: Progress | None = None, base: str | None = None) 
 
 
 def _origin(source: Source) -> str:
-    from clar_tune.pyg_datasets import base_url
+    from clar_tune.graphs.pyg import base_url
 
     return base_url(source)
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from clar_tune.errors import GraphError
-from clar_tune.graph import Graph, merge_duplicates
+from clar_tune.graphs.graph import Graph, merge_duplicates
 
 Real = NDArray[np.float64]
 

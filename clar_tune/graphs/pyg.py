@@ -5,8 +5,8 @@ from typing import Any
 
 from torch_geometric import datasets as pyg
 
-from clar_tune.catalogue import Source
-from clar_tune.readers import (
+from clar_tune.graphs.catalogue import Source
+from clar_tune.graphs.readers import (
     RawGraph,
     Reader,
     read_actor,

@@ -10,8 +10,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from clar_tune.errors import GraphError
-from clar_tune.graph import FixedSplits, merge_duplicates
-from clar_tune.pickles import read_array_pickle, read_dict_pickle, read_sparse_pickle
+from clar_tune.graphs.graph import FixedSplits, merge_duplicates
+from clar_tune.graphs.safe_pickle import read_array_pickle, read_dict_pickle, read_sparse_pickle
 
 
 class RawGraph(NamedTuple):

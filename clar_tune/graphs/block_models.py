@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from clar_tune.errors import UnknownName
-from clar_tune.graph import Graph, merge_duplicates
+from clar_tune.graphs.graph import Graph, merge_duplicates
 from clar_tune.seeds import seed_for
 
 

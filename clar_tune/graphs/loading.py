@@ -4,12 +4,12 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
-from clar_tune.catalogue import DATASETS, Facts, Source, base_name, dataset_named
-from clar_tune.download import Progress, cache_folder, fetch
 from clar_tune.errors import GraphError
-from clar_tune.generated import generate
-from clar_tune.graph import Graph, preprocess
-from clar_tune.readers import RawGraph, read_heterophilous
+from clar_tune.graphs.block_models import generate
+from clar_tune.graphs.catalogue import DATASETS, Facts, Source, base_name, dataset_named
+from clar_tune.graphs.download import Progress, cache_folder, fetch
+from clar_tune.graphs.graph import Graph, preprocess
+from clar_tune.graphs.readers import RawGraph, read_heterophilous
 
 __all__ = ["DATASETS", "facts_of", "load", "load_raw", "locate"]
 
@@ -85,7 +85,7 @@ def _read(source: Source, root: Path) -> RawGraph:
     if source.pyg_class is None:
         return read_heterophilous([root / source.folder / file for file in source.files])
     # Here, because it imports torch: naming and finding graphs must stay quick.
-    from clar_tune.pyg_datasets import read
+    from clar_tune.graphs.pyg import read
 
     return read(source.pyg_class, root, source.folder.partition("/")[0])
 
