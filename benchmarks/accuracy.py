@@ -20,9 +20,9 @@ from clar_tune.confirm import test_score
 from clar_tune.graphs.graph import Graph
 from clar_tune.graphs.loading import load
 from clar_tune.graphs.splits import pair, search_nodes
-from clar_tune.methods import Method
+from clar_tune.models.method import Method
+from clar_tune.models.tensors import TensorGraph
 from clar_tune.records import Params
-from clar_tune.tensors import TensorGraph
 from clar_tune.training import train
 
 BALANCED = "balanced-60-20-20"

@@ -20,12 +20,12 @@ import click
 
 from benchmarks.memory import megabytes
 from benchmarks.straightforward import Penalty, run
-from clar_tune.complement import Complement
 from clar_tune.graphs.graph import Graph
 from clar_tune.graphs.loading import load
 from clar_tune.graphs.splits import pair, search_nodes
-from clar_tune.methods import Method
-from clar_tune.tensors import TensorGraph
+from clar_tune.models.complement import Complement
+from clar_tune.models.method import Method
+from clar_tune.models.tensors import TensorGraph
 from clar_tune.training import train
 
 GRAPHS = "texas,cora,chameleon,squirrel,computers"

@@ -20,8 +20,8 @@ import click
 
 from clar_tune.graphs.loading import load
 from clar_tune.jobs import Job, Trained, perform
+from clar_tune.models.tensors import TensorGraph
 from clar_tune.store import Store
-from clar_tune.tensors import TensorGraph
 
 GRAPH, METHOD, PROTOCOL = "csbm-homophily", "gcn+clar", "balanced-60-20-20"
 TRIALS = {1.0: 60, 0.25: 160}

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from clar_tune.version import __version__
 
 if TYPE_CHECKING:
-    from clar_tune.regularizers import CLAR, NL, MadReg, PReg
+    from clar_tune.models.regularizers import CLAR, NL, MadReg, PReg
 
 __all__ = ["CLAR", "NL", "MadReg", "PReg", "__version__"]
 
@@ -22,5 +22,5 @@ __all__ = ["CLAR", "NL", "MadReg", "PReg", "__version__"]
 def __getattr__(name: str) -> Any:
     # The command line imports this package too, and must not wait for torch.
     if name in __all__:
-        return getattr(import_module("clar_tune.regularizers"), name)
+        return getattr(import_module("clar_tune.models.regularizers"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

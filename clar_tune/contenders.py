@@ -9,9 +9,9 @@ from clar_tune.confirm import test_score
 from clar_tune.energies import Energy, Frequencies
 from clar_tune.graphs.graph import Graph
 from clar_tune.graphs.splits import search_nodes
-from clar_tune.methods import Method
+from clar_tune.models.method import Method
+from clar_tune.models.tensors import TensorGraph
 from clar_tune.records import Params, TrainRecord, TrainSpec
-from clar_tune.tensors import TensorGraph
 from clar_tune.training import Report, train
 
 CONTROL = "any"

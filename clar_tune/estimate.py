@@ -14,8 +14,8 @@ from clar_tune.graphs.graph import Graph
 from clar_tune.graphs.spectrum import Spectrum
 from clar_tune.graphs.splits import pair, search_nodes
 from clar_tune.graphs.variants import varied
+from clar_tune.models.tensors import TensorGraph
 from clar_tune.plan import Plan, StudyPlan
-from clar_tune.tensors import TensorGraph
 from clar_tune.training import train, warm_up
 
 EPOCHS = 300

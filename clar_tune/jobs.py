@@ -13,9 +13,9 @@ from clar_tune.devices import release_memory
 from clar_tune.errors import ClarTuneError, Diverged
 from clar_tune.graphs.graph import Graph
 from clar_tune.graphs.splits import pair, search_nodes
-from clar_tune.methods import Method
+from clar_tune.models.method import Method
+from clar_tune.models.tensors import TensorGraph
 from clar_tune.records import HINTS, Params, TrainRecord, TrainSpec, Value
-from clar_tune.tensors import TensorGraph
 from clar_tune.training import train
 
 LONGEST_ERROR = 2000

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from clar_tune.backbones import BACKBONES
-from clar_tune.complement import MAP_BYTES
 from clar_tune.graphs.graph import Graph
 from clar_tune.graphs.variants import VARIANTS
+from clar_tune.models.backbones import BACKBONES
+from clar_tune.models.complement import MAP_BYTES
 from clar_tune.plan import Plan, StudyPlan
 from clar_tune.ranges import Range
 from clar_tune.records import Value

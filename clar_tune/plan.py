@@ -9,7 +9,7 @@ from clar_tune.errors import ParameterError, UnknownName
 from clar_tune.graphs.catalogue import dataset_named
 from clar_tune.graphs.splits import PROTOCOLS, check_protocol
 from clar_tune.graphs.variants import check_size, check_variant, metric_of, variant_of
-from clar_tune.methods import Method
+from clar_tune.models.method import Method
 from clar_tune.objectives import check_objective
 from clar_tune.ranges import ParameterSet
 from clar_tune.records import SELECTIONS, Value

@@ -9,11 +9,11 @@ from clar_tune.errors import GraphError
 from clar_tune.graphs.loading import load
 from clar_tune.graphs.variants import varied
 from clar_tune.jobs import trained
-from clar_tune.methods import Method
+from clar_tune.models.method import Method
+from clar_tune.models.tensors import TensorGraph
 from clar_tune.plan import Plan
 from clar_tune.records import TrainSpec
 from clar_tune.rows import FinalRow, RepeatRow
-from clar_tune.tensors import TensorGraph
 
 TOLERANCE = 1e-3
 """How far numbers may differ on another machine."""

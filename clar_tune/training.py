@@ -8,11 +8,13 @@ from dataclasses import dataclass, field, replace
 import torch
 from torch import Tensor
 
-from clar_tune.adjacency import Adjacency
 from clar_tune.errors import Diverged, ParameterError, WrongShape
 from clar_tune.graphs.splits import SearchNodes
 from clar_tune.graphs.threads import threads
-from clar_tune.methods import Method, Model
+from clar_tune.models.adjacency import Adjacency
+from clar_tune.models.method import Method, Model
+from clar_tune.models.regularizers import Penalty, Regularizer
+from clar_tune.models.tensors import TensorGraph
 from clar_tune.objectives import objective_of
 from clar_tune.records import (
     LOWER_IS_BETTER,
@@ -23,9 +25,7 @@ from clar_tune.records import (
     TrainRecord,
     TrainSpec,
 )
-from clar_tune.regularizers import Penalty, Regularizer
 from clar_tune.seeds import seed_for
-from clar_tune.tensors import TensorGraph
 from clar_tune.validation import one_of, whole
 
 Report = Callable[[int, float, float], None]

@@ -168,8 +168,8 @@ def _training() -> Check:
     from clar_tune.errors import ClarTuneError
     from clar_tune.graphs.loading import load
     from clar_tune.graphs.splits import pair, search_nodes
-    from clar_tune.methods import Method
-    from clar_tune.tensors import TensorGraph
+    from clar_tune.models.method import Method
+    from clar_tune.models.tensors import TensorGraph
     from clar_tune.training import train
 
     try:

@@ -12,7 +12,7 @@ from clar_tune.errors import ClarTuneError
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from clar_tune.methods import Method
+    from clar_tune.models.method import Method
     from clar_tune.ranges import Parameter
     from clar_tune.space import Correlate, Space
 

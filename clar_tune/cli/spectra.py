@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from clar_tune.contenders import Measured, Results, Summary
     from clar_tune.graphs.graph import Graph
-    from clar_tune.methods import Method
+    from clar_tune.models.method import Method
     from clar_tune.records import Params
     from clar_tune.training import Report
 
@@ -43,7 +43,7 @@ def show_spectra(
     from clar_tune.contenders import Stage, contenders_of
     from clar_tune.devices import best_device
     from clar_tune.energies import Frequencies
-    from clar_tune.tensors import TensorGraph
+    from clar_tune.models.tensors import TensorGraph
 
     click.echo(f"frequencies of {graph.name}, {graph.num_nodes:,} nodes", err=True)
     frequencies = Frequencies.of(graph)

@@ -115,10 +115,10 @@ def train(
         variant_of,
         varied,
     )
-    from clar_tune.methods import Method
+    from clar_tune.models.method import Method
+    from clar_tune.models.tensors import TensorGraph
     from clar_tune.objectives import check_objective
     from clar_tune.space import condition_text
-    from clar_tune.tensors import TensorGraph
     from clar_tune.training import train as fit_model
 
     if splits > 1 and not spectrum:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from clar_tune.methods import Method
+from clar_tune.models.method import Method
 from clar_tune.overview import RunView, StudyView
 from clar_tune.ranges import Choice, ParameterSet, Range, same, written
 from clar_tune.records import Params, Value

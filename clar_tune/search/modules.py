@@ -7,7 +7,7 @@ import sysconfig
 from collections.abc import Iterable
 from pathlib import Path
 
-from clar_tune.methods import Method
+from clar_tune.models.method import Method
 
 JOB = "RAY_JOB_CONFIG_JSON_ENV_VAR"
 """What Ray tells a submitted job about itself, as JSON."""

@@ -26,7 +26,7 @@ from clar_tune.jobs import (
     out_of_time,
     perform,
 )
-from clar_tune.tensors import TensorGraph
+from clar_tune.models.tensors import TensorGraph
 from clar_tune.training import warm_up
 
 GRACE = 10.0

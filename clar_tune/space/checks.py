@@ -12,7 +12,7 @@ from clar_tune.graphs.variants import (
     parameters_of,
     variant_of,
 )
-from clar_tune.methods import Method
+from clar_tune.models.method import Method
 from clar_tune.objectives import check_objective
 from clar_tune.ranges import Domain, Fixed, ParameterSet, Range, written
 from clar_tune.records import Value

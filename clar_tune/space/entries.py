@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from clar_tune.methods import Method
+from clar_tune.models.method import Method
 from clar_tune.ranges import Choice, Domain, Fixed, Parameter, Range
 from clar_tune.records import OPTIMIZERS, SELECTIONS, Value
 from clar_tune.space.items import Item

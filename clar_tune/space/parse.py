@@ -8,7 +8,7 @@ from clar_tune.errors import ClarTuneError, SpaceError
 from clar_tune.graphs.catalogue import dataset_named
 from clar_tune.graphs.graph import PREPROCESSINGS
 from clar_tune.graphs.splits import check_protocol
-from clar_tune.methods import Method
+from clar_tune.models.method import Method
 from clar_tune.paper import TABLES
 from clar_tune.ranges import Choice
 from clar_tune.space.checks import check_space

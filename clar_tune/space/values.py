@@ -4,7 +4,7 @@ import inspect
 from collections.abc import Iterator, Mapping, Sequence
 
 from clar_tune.errors import ClarTuneError, SpaceError
-from clar_tune.methods import Method
+from clar_tune.models.method import Method
 from clar_tune.ranges import Domain, Parameter, ParameterSet, Range
 from clar_tune.records import Params, Value
 

@@ -8,7 +8,7 @@ from support.pages import ROOT
 from clar_tune.errors import UnknownName
 from clar_tune.graphs.catalogue import DATASETS
 from clar_tune.graphs.splits import PROTOCOLS
-from clar_tune.methods import Method
+from clar_tune.models.method import Method
 from clar_tune.paper import TABLES, _tables, coefficient, printed, printed_in, printed_ratio
 
 SOURCE = (ROOT / "tests/data/paper_tables.tex.txt").read_text()

@@ -8,7 +8,6 @@ import scipy.linalg
 import scipy.sparse as sp
 import torch
 
-from clar_tune.complement import Complement
 from clar_tune.errors import ClarTuneError, ParameterError
 from clar_tune.graphs.graph import Graph
 from clar_tune.graphs.loading import load
@@ -23,7 +22,8 @@ from clar_tune.graphs.variants import (
     variant_of,
     varied,
 )
-from clar_tune.tensors import TensorGraph
+from clar_tune.models.complement import Complement
+from clar_tune.models.tensors import TensorGraph
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,6 @@
 import torch
 
-from clar_tune.adjacency import Adjacency, averaging, normalised, smoothing
+from clar_tune.models.adjacency import Adjacency, averaging, normalised, smoothing
 
 PATH = torch.tensor([[0, 1], [1, 2]])  # 0 -> 1 -> 2, and node 3 alone
 F32 = torch.float32

@@ -4,13 +4,13 @@ import pytest
 import torch
 from torch_geometric.nn import ChebConv, GATConv, GCNConv, SAGEConv
 
-from clar_tune.adjacency import Adjacency
-from clar_tune.attention import GatLayer
-from clar_tune.backbones import BACKBONES, Gpr
 from clar_tune.errors import ParameterError
-from clar_tune.layers import ChebLayer, GcnLayer, SageLayer
-from clar_tune.sparse import Csr, Pattern
-from clar_tune.tensors import TensorGraph
+from clar_tune.models.adjacency import Adjacency
+from clar_tune.models.attention import GatLayer
+from clar_tune.models.backbones import BACKBONES, Gpr
+from clar_tune.models.layers import ChebLayer, GcnLayer, SageLayer
+from clar_tune.models.sparse import Csr, Pattern
+from clar_tune.models.tensors import TensorGraph
 
 NODES, IN, OUT = 40, 9, 4
 

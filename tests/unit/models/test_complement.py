@@ -4,10 +4,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-import clar_tune.complement
-from clar_tune.adjacency import Adjacency
-from clar_tune.complement import SAMPLINGS, Complement
+import clar_tune.models.complement
 from clar_tune.errors import ParameterError, UnknownName
+from clar_tune.models.adjacency import Adjacency
+from clar_tune.models.complement import SAMPLINGS, Complement
 
 
 @st.composite

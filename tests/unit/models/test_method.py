@@ -1,8 +1,8 @@
 import pytest
 
 from clar_tune.errors import ParameterError, UnknownName
-from clar_tune.methods import Method
-from clar_tune.tensors import TensorGraph
+from clar_tune.models.method import Method
+from clar_tune.models.tensors import TensorGraph
 
 
 def test_names_are_parsed_and_printed():

@@ -7,14 +7,14 @@ import pytest
 import torch
 from torch import Tensor
 
-import clar_tune.regularizers.madreg as madreg_module
-from clar_tune.adjacency import Adjacency, smoothing
-from clar_tune.complement import Complement
+import clar_tune.models.regularizers.madreg as madreg_module
 from clar_tune.errors import ClarTuneError
-from clar_tune.regularizers import CLAR, NL, REGULARIZERS, AdaGraph, DropEdge, MadReg, PReg
-from clar_tune.regularizers.energy import REDUCTIONS, Laplacian, energies
-from clar_tune.sparse import Pattern
-from clar_tune.tensors import TensorGraph
+from clar_tune.models.adjacency import Adjacency, smoothing
+from clar_tune.models.complement import Complement
+from clar_tune.models.regularizers import CLAR, NL, REGULARIZERS, AdaGraph, DropEdge, MadReg, PReg
+from clar_tune.models.regularizers.energy import REDUCTIONS, Laplacian, energies
+from clar_tune.models.sparse import Pattern
+from clar_tune.models.tensors import TensorGraph
 
 NODES = 14
 PENALTIES = ("clar", "nl", "preg", "madreg")

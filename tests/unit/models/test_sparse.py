@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from clar_tune.sparse import Csr, Pattern
+from clar_tune.models.sparse import Csr, Pattern
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from clar_tune.jobs import Failure, Job, Trained, perform
-from clar_tune.tensors import TensorGraph
+from clar_tune.models.tensors import TensorGraph
 
 
 class Linear(nn.Module):

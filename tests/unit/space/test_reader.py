@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from clar_tune.errors import SpaceError, UnknownName
-from clar_tune.methods import Method
+from clar_tune.models.method import Method
 from clar_tune.ranges import Choice, Fixed, Parameter, ParameterSet, Range
 from clar_tune.space import (
     SearchRules,

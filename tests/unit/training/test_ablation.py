@@ -17,9 +17,9 @@ from clar_tune.graphs import spectrum as spectra
 from clar_tune.graphs.block_models import generate
 from clar_tune.graphs.graph import preprocess
 from clar_tune.graphs.splits import pair, search_nodes
-from clar_tune.methods import Method
+from clar_tune.models.method import Method
+from clar_tune.models.tensors import TensorGraph
 from clar_tune.records import TrainRecord
-from clar_tune.tensors import TensorGraph
 from clar_tune.training import train
 
 PROTOCOL = "balanced-60-20-20"

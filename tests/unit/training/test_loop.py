@@ -7,17 +7,17 @@ import pytest
 import torch
 from torch.nn.functional import cross_entropy
 
-from clar_tune.backbones import BACKBONES
 from clar_tune.confirm import test_score as score_on_test
 from clar_tune.errors import ClarTuneError, Diverged, UnknownName, WrongShape
 from clar_tune.graphs import splits
 from clar_tune.graphs.graph import Graph
 from clar_tune.graphs.loading import load
 from clar_tune.graphs.splits import SearchNodes
-from clar_tune.methods import Method
+from clar_tune.models.backbones import BACKBONES
+from clar_tune.models.method import Method
+from clar_tune.models.regularizers import REGULARIZERS
+from clar_tune.models.tensors import TensorGraph
 from clar_tune.records import TrainSpec
-from clar_tune.regularizers import REGULARIZERS
-from clar_tune.tensors import TensorGraph
 from clar_tune.training import train
 
 
@@ -107,7 +107,7 @@ def test_one_pass_for_training_and_evaluation_changes_nothing(graph, tensors, mo
     spec = spec_of(graph, "gcn+clar", {"beta": 0.5}, max_epochs=20)
     nodes = nodes_of(graph, spec)
     shared = train(spec, tensors, nodes)
-    monkeypatch.setattr("clar_tune.methods.Model.deterministic", False)
+    monkeypatch.setattr("clar_tune.models.method.Model.deterministic", False)
     separate = train(spec, tensors, nodes)
     assert shared.record.val_loss == pytest.approx(separate.record.val_loss, rel=1e-5)
     assert torch.allclose(shared.logits, separate.logits, atol=1e-5)

@@ -16,11 +16,11 @@ from clar_tune.graphs.graph import Graph
 from clar_tune.graphs.loading import load
 from clar_tune.graphs.splits import SearchNodes
 from clar_tune.graphs.variants import varied
-from clar_tune.methods import Method
+from clar_tune.models.method import Method
+from clar_tune.models.regularizers import REGULARIZERS
+from clar_tune.models.tensors import TensorGraph
 from clar_tune.objectives import check_objective, objective_of
 from clar_tune.records import TrainSpec
-from clar_tune.regularizers import REGULARIZERS
-from clar_tune.tensors import TensorGraph
 from clar_tune.training import train
 
 ALL = "whole-graph"

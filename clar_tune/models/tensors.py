@@ -7,10 +7,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from clar_tune.adjacency import Adjacency
 from clar_tune.graphs.graph import Graph
-from clar_tune.layers import Features
-from clar_tune.sparse import Csr, Pattern
+from clar_tune.models.adjacency import Adjacency
+from clar_tune.models.layers import Features
+from clar_tune.models.sparse import Csr, Pattern
 
 
 @dataclass(frozen=True, eq=False)

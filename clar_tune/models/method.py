@@ -10,13 +10,13 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from clar_tune.adjacency import Adjacency
-from clar_tune.backbones import BACKBONES, Backbone
 from clar_tune.errors import ParameterError, UnknownName, WrongShape
 from clar_tune.graphs.graph import Graph
+from clar_tune.models.adjacency import Adjacency
+from clar_tune.models.backbones import BACKBONES, Backbone
+from clar_tune.models.regularizers import REGULARIZERS, Penalty, Regularizer
+from clar_tune.models.tensors import TensorGraph
 from clar_tune.records import Params, TrainSpec, Value
-from clar_tune.regularizers import REGULARIZERS, Penalty, Regularizer
-from clar_tune.tensors import TensorGraph
 from clar_tune.validation import not_negative, positive
 
 TRAINING: dict[str, Value] = {"lr": 0.01, "weight_decay": 5e-4}

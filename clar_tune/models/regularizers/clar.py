@@ -5,10 +5,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from clar_tune.adjacency import Adjacency
-from clar_tune.complement import SAMPLINGS, Complement
-from clar_tune.regularizers.base import Penalty, Regularizer, checked_clamp, limits_of
-from clar_tune.regularizers.energy import REDUCTIONS, Laplacian, energies, laplacian_of
+from clar_tune.models.adjacency import Adjacency
+from clar_tune.models.complement import SAMPLINGS, Complement
+from clar_tune.models.regularizers.base import Penalty, Regularizer, checked_clamp, limits_of
+from clar_tune.models.regularizers.energy import REDUCTIONS, Laplacian, energies, laplacian_of
 from clar_tune.validation import number, one_of, whole
 
 MOST_SAMPLES = 1024

@@ -1,11 +1,11 @@
 """The regularizers, each usable in any training loop."""
 
-from clar_tune.regularizers.adagraph import AdaGraph
-from clar_tune.regularizers.base import Penalty, Regularizer
-from clar_tune.regularizers.clar import CLAR, NL
-from clar_tune.regularizers.dropedge import DropEdge
-from clar_tune.regularizers.madreg import MadReg
-from clar_tune.regularizers.preg import PReg
+from clar_tune.models.regularizers.adagraph import AdaGraph
+from clar_tune.models.regularizers.base import Penalty, Regularizer
+from clar_tune.models.regularizers.clar import CLAR, NL
+from clar_tune.models.regularizers.dropedge import DropEdge
+from clar_tune.models.regularizers.madreg import MadReg
+from clar_tune.models.regularizers.preg import PReg
 
 REGULARIZERS: dict[str, type[Regularizer]] = {
     "none": Regularizer,

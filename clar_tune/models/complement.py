@@ -6,8 +6,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from clar_tune.adjacency import Adjacency
-from clar_tune.sparse import Pattern, ascending, keys
+from clar_tune.models.adjacency import Adjacency
+from clar_tune.models.sparse import Pattern, ascending, keys
 from clar_tune.validation import one_of, whole
 
 SAMPLINGS = ("node", "edge", "any")

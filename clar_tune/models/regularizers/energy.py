@@ -8,8 +8,8 @@ from typing import Any, Self
 import torch
 from torch import Tensor
 
-from clar_tune.adjacency import Adjacency, inverse_root
-from clar_tune.sparse import Pattern, product
+from clar_tune.models.adjacency import Adjacency, inverse_root
+from clar_tune.models.sparse import Pattern, product
 
 REDUCTIONS = ("trace", "node-mean", "released")
 

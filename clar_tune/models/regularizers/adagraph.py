@@ -3,8 +3,8 @@
 import torch
 from torch import Tensor
 
-from clar_tune.adjacency import Adjacency
-from clar_tune.regularizers.base import Regularizer
+from clar_tune.models.adjacency import Adjacency
+from clar_tune.models.regularizers.base import Regularizer
 from clar_tune.validation import fraction, one_of, whole
 
 ORDERS = ("add-first", "drop-first")

@@ -3,8 +3,8 @@
 import torch
 from torch import Tensor
 
-from clar_tune.adjacency import Adjacency, smoothing
-from clar_tune.regularizers.base import Penalty, Regularizer, one_term
+from clar_tune.models.adjacency import Adjacency, smoothing
+from clar_tune.models.regularizers.base import Penalty, Regularizer, one_term
 from clar_tune.validation import number, one_of
 
 FORMS = ("squared", "ce")

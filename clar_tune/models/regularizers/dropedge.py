@@ -2,8 +2,8 @@
 
 import torch
 
-from clar_tune.adjacency import Adjacency
-from clar_tune.regularizers.base import Regularizer
+from clar_tune.models.adjacency import Adjacency
+from clar_tune.models.regularizers.base import Regularizer
 from clar_tune.validation import fraction
 
 

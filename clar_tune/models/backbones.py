@@ -7,10 +7,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from clar_tune.adjacency import Adjacency, smoothing
-from clar_tune.attention import GatLayer
-from clar_tune.layers import ChebLayer, Features, GcnLayer, LinearLayer, SageLayer
-from clar_tune.sparse import Csr
+from clar_tune.models.adjacency import Adjacency, smoothing
+from clar_tune.models.attention import GatLayer
+from clar_tune.models.layers import ChebLayer, Features, GcnLayer, LinearLayer, SageLayer
+from clar_tune.models.sparse import Csr
 from clar_tune.validation import fraction, whole
 
 MAX_LAYERS = 64

@@ -7,7 +7,7 @@ from typing import Any, TypeVar, cast
 import torch
 from torch import Tensor
 
-from clar_tune.sparse import Csr, Pattern, keys
+from clar_tune.models.sparse import Csr, Pattern, keys
 
 Made = TypeVar("Made")
 

@@ -8,10 +8,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from clar_tune.adjacency import Adjacency
-from clar_tune.regularizers.base import Penalty, Regularizer, checked_clamp, one_term
+from clar_tune.models.adjacency import Adjacency
+from clar_tune.models.regularizers.base import Penalty, Regularizer, checked_clamp, one_term
+from clar_tune.models.sparse import Csr, Pattern
 from clar_tune.seeds import seed_for
-from clar_tune.sparse import Csr, Pattern
 from clar_tune.validation import number, whole
 
 PAIR_BUDGET = 2_000_000

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from clar_tune.adjacency import Adjacency
 from clar_tune.errors import ParameterError
+from clar_tune.models.adjacency import Adjacency
 from clar_tune.validation import positive
 
 

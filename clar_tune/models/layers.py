@@ -6,8 +6,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from clar_tune.adjacency import Adjacency, averaging, normalised, smoothing
-from clar_tune.sparse import Csr
+from clar_tune.models.adjacency import Adjacency, averaging, normalised, smoothing
+from clar_tune.models.sparse import Csr
 
 Features = Csr | Tensor
 """Node features [N, F]: sparse before the first layer, dense after it."""

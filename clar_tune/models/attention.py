@@ -6,9 +6,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import dropout, leaky_relu
 
-from clar_tune.adjacency import Adjacency, per_head
-from clar_tune.layers import Features, glorot, mapped
-from clar_tune.sparse import Pattern, product
+from clar_tune.models.adjacency import Adjacency, per_head
+from clar_tune.models.layers import Features, glorot, mapped
+from clar_tune.models.sparse import Pattern, product
 
 SLOPE = 0.2
 """Negative slope of the leaky ReLU, as in the paper and in torch-geometric."""

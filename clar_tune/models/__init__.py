@@ -1,0 +1,1 @@
+"""What is trained: backbones and regularizers, and a method made of both."""
