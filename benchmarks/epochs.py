@@ -26,7 +26,7 @@ from clar_tune.graphs.splits import pair, search_nodes
 from clar_tune.models.complement import Complement
 from clar_tune.models.method import Method
 from clar_tune.models.tensors import TensorGraph
-from clar_tune.training import train
+from clar_tune.training.loop import train
 
 GRAPHS = "texas,cora,chameleon,squirrel,computers"
 PROTOCOL = "balanced-60-20-20"

@@ -16,7 +16,7 @@ from clar_tune.graphs.splits import pair, search_nodes
 from clar_tune.graphs.variants import varied
 from clar_tune.models.tensors import TensorGraph
 from clar_tune.plan import Plan, StudyPlan
-from clar_tune.training import train, warm_up
+from clar_tune.training.loop import train, warm_up
 
 EPOCHS = 300
 """Epochs that a training is assumed to take: 257 on cornell and 345 on texas, on average."""

@@ -4,7 +4,6 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from clar_tune.devices import best_device
 from clar_tune.errors import GraphError
 from clar_tune.graphs.loading import load
 from clar_tune.graphs.variants import varied
@@ -14,6 +13,7 @@ from clar_tune.models.tensors import TensorGraph
 from clar_tune.plan import Plan
 from clar_tune.records import TrainSpec
 from clar_tune.rows import FinalRow, RepeatRow
+from clar_tune.training.devices import best_device
 
 TOLERANCE = 1e-3
 """How far numbers may differ on another machine."""

@@ -164,13 +164,13 @@ def _open_to_others(file: Path) -> bool:
 
 
 def _training() -> Check:
-    from clar_tune.devices import best_device
     from clar_tune.errors import ClarTuneError
     from clar_tune.graphs.loading import load
     from clar_tune.graphs.splits import pair, search_nodes
     from clar_tune.models.method import Method
     from clar_tune.models.tensors import TensorGraph
-    from clar_tune.training import train
+    from clar_tune.training.devices import best_device
+    from clar_tune.training.loop import train
 
     try:
         graph, protocol = load("csbm-homophily"), "balanced-60-20-20"

@@ -13,7 +13,6 @@ from typing import Any
 import ray
 from ray import tune
 
-from clar_tune.devices import best_device, limit_memory, release_memory
 from clar_tune.graphs.graph import Graph
 from clar_tune.graphs.variants import varied
 from clar_tune.jobs import (
@@ -27,7 +26,8 @@ from clar_tune.jobs import (
     perform,
 )
 from clar_tune.models.tensors import TensorGraph
-from clar_tune.training import warm_up
+from clar_tune.training.devices import best_device, limit_memory, release_memory
+from clar_tune.training.loop import warm_up
 
 GRACE = 10.0
 """Seconds after which a worker that does not heed its time limit ends itself."""

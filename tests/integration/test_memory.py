@@ -30,7 +30,7 @@ from clar_tune.graphs.loading import load
 from clar_tune.models.method import Method
 from clar_tune.graphs.splits import pair, search_nodes
 from clar_tune.models.tensors import TensorGraph
-from clar_tune.training import train, warm_up
+from clar_tune.training.loop import train, warm_up
 
 graph, method = load(sys.argv[1]), Method.parse(sys.argv[2])
 tensors = TensorGraph.of(graph)

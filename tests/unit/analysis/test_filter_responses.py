@@ -10,7 +10,7 @@ from clar_tune.models.backbones import Mlp
 from clar_tune.models.method import Method
 from clar_tune.models.tensors import TensorGraph
 from clar_tune.responses import cheby_response, gpr_response, responses, scaled
-from clar_tune.training import train
+from clar_tune.training.loop import train
 
 GRID = np.linspace(0, 2, 41)
 

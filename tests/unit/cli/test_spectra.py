@@ -3,9 +3,9 @@ import json
 import pytest
 from click.testing import CliRunner, Result
 
-from clar_tune import energies
 from clar_tune.cli import main
 from clar_tune.graphs import spectrum as spectra
+from clar_tune.training import frequencies
 
 QUICK = ["--graph", "csbm-homophily", "--max-epochs", "5"]
 
@@ -61,7 +61,7 @@ def test_the_page_shows_bands_bars_and_what_is_seen():
     page = spectrum("--method", "gcn+clar", "--splits", "2", "--test").stdout
     lines = page.splitlines()
     assert lines[0] == "csbm-homophily, balanced-60-20-20, 2 trainings: mean ± standard deviation"
-    assert all(f"{start:.2f}-{end:.2f}" in page for start, end in energies.band_edges())
+    assert all(f"{start:.2f}-{end:.2f}" in page for start, end in frequencies.band_edges())
     assert "###" in page
     rows = ("frequency ", "energy ", "constant ", "validation ", "test ")
     assert all(any(line.startswith(row) for line in lines) for row in rows)
@@ -87,7 +87,7 @@ def test_a_condition_changes_the_graph_whose_frequencies_are_measured():
 
 
 def test_a_large_graph_is_shown_without_bands(monkeypatch):
-    monkeypatch.setattr(energies, "FULL_SPECTRUM_NODES", 100)
+    monkeypatch.setattr(frequencies, "FULL_SPECTRUM_NODES", 100)
     page = spectrum("--method", "gcn+clar").stdout
     assert "csbm-homophily has 600 nodes: energies of bands need all" in page
     assert "frequency" in page and "0.00-0.18" not in page

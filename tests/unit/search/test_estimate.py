@@ -13,7 +13,7 @@ from clar_tune.estimate import CONDITIONS, estimates
 from clar_tune.graphs.loading import load
 from clar_tune.resources import Resources
 from clar_tune.search.rungs import Rungs
-from clar_tune.training import train
+from clar_tune.training.loop import train
 
 
 def test_trainings_are_counted_and_timed_where_the_graph_is_here():

@@ -2,7 +2,14 @@ import numpy as np
 import pytest
 import torch
 
-from clar_tune.contenders import (
+from clar_tune.graphs import spectrum as spectra
+from clar_tune.graphs.block_models import generate
+from clar_tune.graphs.graph import preprocess
+from clar_tune.graphs.splits import pair, search_nodes
+from clar_tune.models.method import Method
+from clar_tune.models.tensors import TensorGraph
+from clar_tune.records import TrainRecord
+from clar_tune.training.ablation import (
     ONE,
     SEVERAL,
     Measured,
@@ -12,15 +19,8 @@ from clar_tune.contenders import (
     seen,
     summary,
 )
-from clar_tune.energies import Energy, Frequencies
-from clar_tune.graphs import spectrum as spectra
-from clar_tune.graphs.block_models import generate
-from clar_tune.graphs.graph import preprocess
-from clar_tune.graphs.splits import pair, search_nodes
-from clar_tune.models.method import Method
-from clar_tune.models.tensors import TensorGraph
-from clar_tune.records import TrainRecord
-from clar_tune.training import train
+from clar_tune.training.frequencies import Energy, Frequencies
+from clar_tune.training.loop import train
 
 PROTOCOL = "balanced-60-20-20"
 

@@ -2,7 +2,7 @@
 
 import torch
 
-from clar_tune.devices import best_device, limit_memory
+from clar_tune.training.devices import best_device, limit_memory
 
 
 def test_torch_decides_which_device_there_is(monkeypatch):

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from clar_tune.energies import BANDS, Energy, Frequencies, band_edges, band_of
 from clar_tune.graphs import spectrum as spectra
 from clar_tune.graphs.graph import Graph
 from clar_tune.graphs.spectrum import FULL_SPECTRUM_NODES, laplacian, spectrum_of
+from clar_tune.training.frequencies import BANDS, Energy, Frequencies, band_edges, band_of
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,6 @@ import pytest
 import torch
 from torch.nn.functional import cross_entropy
 
-from clar_tune.confirm import test_score as score_on_test
 from clar_tune.errors import ClarTuneError, Diverged, UnknownName, WrongShape
 from clar_tune.graphs import splits
 from clar_tune.graphs.graph import Graph
@@ -18,7 +17,8 @@ from clar_tune.models.method import Method
 from clar_tune.models.regularizers import REGULARIZERS
 from clar_tune.models.tensors import TensorGraph
 from clar_tune.records import TrainSpec
-from clar_tune.training import train
+from clar_tune.training.loop import train
+from clar_tune.training.test_score import test_score as score_on_test
 
 
 @pytest.fixture(scope="module")

@@ -8,8 +8,6 @@ import pytest
 import torch
 from torch.nn.functional import cross_entropy
 
-from clar_tune.confirm import test_count as count_tested
-from clar_tune.confirm import test_score as score_on_test
 from clar_tune.errors import ParameterError
 from clar_tune.graphs import splits
 from clar_tune.graphs.graph import Graph
@@ -19,9 +17,11 @@ from clar_tune.graphs.variants import varied
 from clar_tune.models.method import Method
 from clar_tune.models.regularizers import REGULARIZERS
 from clar_tune.models.tensors import TensorGraph
-from clar_tune.objectives import check_objective, objective_of
 from clar_tune.records import TrainSpec
-from clar_tune.training import train
+from clar_tune.training.loop import train
+from clar_tune.training.objectives import check_objective, objective_of
+from clar_tune.training.test_score import test_count as count_tested
+from clar_tune.training.test_score import test_score as score_on_test
 
 ALL = "whole-graph"
 

@@ -2,7 +2,7 @@ import pytest
 import torch
 
 from clar_tune.errors import TrainingError
-from clar_tune.metrics import accuracy, roc_auc, score
+from clar_tune.training.scores import accuracy, roc_auc, score
 
 
 def test_accuracy_counts_the_largest_logit():

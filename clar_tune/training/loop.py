@@ -15,7 +15,6 @@ from clar_tune.models.adjacency import Adjacency
 from clar_tune.models.method import Method, Model
 from clar_tune.models.regularizers import Penalty, Regularizer
 from clar_tune.models.tensors import TensorGraph
-from clar_tune.objectives import objective_of
 from clar_tune.records import (
     LOWER_IS_BETTER,
     OPTIMIZERS,
@@ -26,6 +25,7 @@ from clar_tune.records import (
     TrainSpec,
 )
 from clar_tune.seeds import seed_for
+from clar_tune.training.objectives import objective_of
 from clar_tune.validation import one_of, whole
 
 Report = Callable[[int, float, float], None]

@@ -4,9 +4,9 @@ import torch
 
 from clar_tune.graphs.graph import Graph
 from clar_tune.graphs.splits import test_nodes
-from clar_tune.metrics import score
 from clar_tune.records import TrainSpec
-from clar_tune.training import Fit
+from clar_tune.training.loop import Fit
+from clar_tune.training.scores import score
 
 
 def test_score(fit: Fit, spec: TrainSpec, graph: Graph) -> float:

@@ -8,9 +8,9 @@ from torch.nn import functional as F
 
 from clar_tune.errors import ParameterError
 from clar_tune.graphs.splits import PROTOCOLS, Nodes, SearchNodes
-from clar_tune.metrics import score
 from clar_tune.models.method import Method
 from clar_tune.models.tensors import TensorGraph
+from clar_tune.training.scores import score
 
 IGNORED = -100
 """The label that torch's losses pass over."""

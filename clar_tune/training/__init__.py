@@ -1,0 +1,1 @@
+"""One training: specification and graph in, record out. Knows no Ray and no files."""
