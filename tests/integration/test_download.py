@@ -90,7 +90,7 @@ def test_files_that_are_here_are_not_fetched_again(cache, server):
 
 
 def test_load_downloads_what_is_nowhere(cache, server, monkeypatch):
-    monkeypatch.setattr(pyg, "base_url", lambda source: server)
+    monkeypatch.setattr(own_pyg, "base_url", lambda source: server)
     with pytest.raises(GraphError, match="out1_node_feature_label.txt is damaged"):
         load_raw("texas")
     assert files_in(cache) == set(DATASETS["texas"].source.files)

@@ -32,9 +32,9 @@ def drawn(pattern) -> torch.Tensor:
 @given(graphs(), st.sampled_from(["node", "edge"]), st.integers(1, 4), st.booleans())
 def test_never_an_edge_a_loop_or_more_than_asked(graph, sampling, samples, with_map):
     nodes, edges = graph
-    limit = clar_tune.complement.MAP_BYTES if with_map else 0
+    limit = clar_tune.models.complement.MAP_BYTES if with_map else 0
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(clar_tune.complement, "MAP_BYTES", limit)
+        patch.setattr(clar_tune.models.complement, "MAP_BYTES", limit)
         adjacency = Adjacency.of(edges, nodes)
         pattern = Complement(adjacency).sample(sampling, samples)
     pairs, present = drawn(pattern), joined(nodes, edges)
@@ -62,7 +62,7 @@ def test_any_draws_neighbours_too_but_never_oneself(graph, samples):
 def test_draws_are_uniform_over_what_remains(monkeypatch, with_map):
     """Node 0 of a star plus a path can draw exactly the nodes 3 to 6, each as often."""
     if not with_map:
-        monkeypatch.setattr(clar_tune.complement, "MAP_BYTES", 0)
+        monkeypatch.setattr(clar_tune.models.complement, "MAP_BYTES", 0)
     edges = torch.tensor([[0, 0, 4, 5], [1, 2, 5, 6]])
     complement = Complement(Adjacency.of(edges, 7))
     draw = torch.Generator().manual_seed(0)
