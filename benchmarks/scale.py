@@ -122,8 +122,8 @@ def measure(folder: Path, studies: int, trials: int, repeats: int) -> Figures:
 def planned(studies: int, trials: int, repeats: int) -> tuple[Any, dict[str, Any]]:
     """Ten methods on as many graphs as it takes; every graph has the content of one."""
     from clar_tune.graphs.loading import load
-    from clar_tune.plan import Options, make_plan
     from clar_tune.space import load_space
+    from clar_tune.space.plan import Options, make_plan
 
     space = load_space("all")
     options = Options(

@@ -13,8 +13,8 @@ from clar_tune.course import Course, MakeJudge
 from clar_tune.entries import Trial
 from clar_tune.jobs import Failure, Job, Outcome, Trained, out_of_time
 from clar_tune.pace import Pace
-from clar_tune.plan import Plan
 from clar_tune.rows import STUDY, FinalRow, RepeatRow, TrialRow
+from clar_tune.space.plan import Plan
 
 WITHOUT_GPU = (
     "trials asked for a GPU, and torch sees none where they run: they train on processors "

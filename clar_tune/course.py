@@ -6,9 +6,9 @@ from typing import Any
 
 from clar_tune.entries import Trial, training_row, trial_row
 from clar_tune.jobs import Failure, Trained
-from clar_tune.plan import StudyPlan
 from clar_tune.records import LOWER_IS_BETTER
 from clar_tune.rows import USED_UP, FinalRow, RepeatRow, TrialRow
+from clar_tune.space.plan import StudyPlan
 from clar_tune.studies import Study
 from clar_tune.winner import Winner, winner
 

@@ -18,10 +18,10 @@ from clar_tune.graphs.loading import load
 from clar_tune.graphs.splits import check_split
 from clar_tune.memory import needs
 from clar_tune.pace import Pace
-from clar_tune.plan import Plan
 from clar_tune.resources import Resources
 from clar_tune.rows import STUDY
 from clar_tune.search.environment import prepare
+from clar_tune.space.plan import Plan
 from clar_tune.store import RunWriter, Store
 
 

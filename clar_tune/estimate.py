@@ -15,7 +15,7 @@ from clar_tune.graphs.spectrum import Spectrum
 from clar_tune.graphs.splits import pair, search_nodes
 from clar_tune.graphs.variants import varied
 from clar_tune.models.tensors import TensorGraph
-from clar_tune.plan import Plan, StudyPlan
+from clar_tune.space.plan import Plan, StudyPlan
 from clar_tune.training.loop import train, warm_up
 
 EPOCHS = 300

@@ -12,10 +12,11 @@ from optuna.samplers import BaseSampler, GPSampler, RandomSampler, TPESampler
 from optuna.trial import TrialState
 from scipy.stats import qmc
 
-from clar_tune.plan import StudyPlan
-from clar_tune.ranges import Choice, Parameter, Range, same
 from clar_tune.records import Params, Value
 from clar_tune.seeds import seed_for
+from clar_tune.space.domains import Choice, Range, same
+from clar_tune.space.parameters import Parameter
+from clar_tune.space.plan import StudyPlan
 
 ATTEMPTS = 20
 """How often a configuration that was tried before is asked again."""

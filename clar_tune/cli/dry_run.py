@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from clar_tune.driver import Launch
     from clar_tune.estimate import Estimate
     from clar_tune.graphs.graph import Graph
-    from clar_tune.plan import Plan
+    from clar_tune.space.plan import Plan
 
 
 def show_plan(plan: Plan, launch: Launch, *, as_json: bool) -> None:

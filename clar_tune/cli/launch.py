@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from clar_tune.course import Course
     from clar_tune.driver import Launch
     from clar_tune.graphs.graph import Graph
-    from clar_tune.plan import Plan
     from clar_tune.resources import Resources
+    from clar_tune.space.plan import Plan
     from clar_tune.store import RunWriter, Store
 
 Command = Callable[..., None]

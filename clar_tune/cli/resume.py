@@ -14,7 +14,7 @@ from clar_tune.resources import Resources
 
 if TYPE_CHECKING:
     from clar_tune.driver import Launch
-    from clar_tune.plan import Plan
+    from clar_tune.space.plan import Plan
     from clar_tune.store import RunWriter, Store
 
 
@@ -145,7 +145,7 @@ def _check_threads(plan: Plan, launch: Launch) -> None:
 
 def _extended(plan: Plan, more: dict[str, int]) -> Plan:
     """The plan with a larger budget; the start-up of its searches stays what it was."""
-    from clar_tune.plan import make_plan
+    from clar_tune.space.plan import make_plan
 
     if not more:
         return plan

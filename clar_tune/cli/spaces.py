@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from clar_tune.models.method import Method
-    from clar_tune.ranges import Parameter
     from clar_tune.space import Correlate, Space
+    from clar_tune.space.parameters import Parameter
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
@@ -159,7 +159,7 @@ def _print_list(found: "list[Space]") -> None:
 
 
 def _print_head(space: "Space") -> None:
-    from clar_tune.ranges import Choice
+    from clar_tune.space.domains import Choice
 
     _print(f"{space.name}: {space.description}")
     for protocol in dict.fromkeys(space.protocols.values()):
@@ -178,7 +178,7 @@ def _print_head(space: "Space") -> None:
 
 
 def _correlated(correlate: "Correlate") -> str:
-    from clar_tune.ranges import Choice
+    from clar_tune.space.domains import Choice
 
     if correlate.kind == "spearman":
         return f"Spearman of {correlate.key} and the test score"
@@ -200,14 +200,14 @@ def _print_settings(space: "Space", settings: str) -> None:
 
 
 def _choices(parameter: "Parameter") -> str:
-    from clar_tune.ranges import Choice
+    from clar_tune.space.domains import Choice
 
     when = [f"{name} is {Choice(values)}" for name, values in parameter.when.items()]
     return f"{parameter.domain} when {' and '.join(when)}" if when else str(parameter.domain)
 
 
 def _listed(rules: dict[str, Any]) -> str:
-    from clar_tune.ranges import written
+    from clar_tune.space.domains import written
 
     return ", ".join(f"{name} {written(value)}" for name, value in rules.items())
 

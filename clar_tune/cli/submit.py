@@ -142,9 +142,9 @@ def _checked(verb: str, words: list[str], folder: Path) -> Order:
 
 def _checked_run(given: dict[str, Any], words: list[str], folder: Path) -> Order:
     from clar_tune.names import check_name, fresh_name
-    from clar_tune.plan import make_plan
     from clar_tune.search.modules import modules_of
     from clar_tune.space import load_space, shipped_spaces
+    from clar_tune.space.plan import make_plan
 
     if given["dry_run"]:
         raise click.UsageError("--dry-run submits nothing: use clar-tune run --dry-run.")

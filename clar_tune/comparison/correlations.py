@@ -13,7 +13,7 @@ from clar_tune.comparison.labels import Place, condition_of, parts_of
 from clar_tune.comparison.records import Correlation, Point
 from clar_tune.comparison.samples import Sample, Unit
 from clar_tune.paper import coefficient
-from clar_tune.ranges import written
+from clar_tune.space.domains import written
 from clar_tune.statistics import Coefficient, pearson, spearman
 
 Group = tuple[str, str, str]

@@ -8,8 +8,8 @@ from optuna.distributions import (
 )
 
 from clar_tune.optuna_studies.searched import place
-from clar_tune.ranges import Choice, Range, written
 from clar_tune.records import Value
+from clar_tune.space.domains import Choice, Range, written
 
 
 def range_of(domain: Range) -> BaseDistribution:

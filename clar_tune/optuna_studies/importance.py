@@ -12,9 +12,9 @@ from optuna.trial import create_trial
 from clar_tune.optuna_studies.distributions import range_of
 from clar_tune.optuna_studies.searched import Searched, place, searched
 from clar_tune.overview import StudyView
-from clar_tune.ranges import Choice, Range
 from clar_tune.records import HINTS, LOWER_IS_BETTER, Value
 from clar_tune.space import Space
+from clar_tune.space.domains import Choice, Range
 
 FEWEST = 8
 """Trials with a score below which nothing is said."""

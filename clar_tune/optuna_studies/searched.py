@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 from clar_tune.models.method import Method
 from clar_tune.overview import RunView, StudyView
-from clar_tune.ranges import Choice, ParameterSet, Range, same, written
 from clar_tune.records import Params, Value
 from clar_tune.space import Space, condition_text, parse_space
+from clar_tune.space.domains import Choice, Range, same, written
+from clar_tune.space.parameters import ParameterSet
 
 LOG_SPAN = 20.0
 """Positive numbers whose largest is this many times their smallest are taken for a log range."""

@@ -1,7 +1,5 @@
 """Spaces: YAML files that say what is searched, how it is trained and how it is confirmed."""
 
-from clar_tune.space.checks import check_sampler
-from clar_tune.space.files import load_space, shipped_spaces
 from clar_tune.space.model import (
     COEFFICIENTS,
     SAMPLERS,
@@ -15,7 +13,9 @@ from clar_tune.space.model import (
     TrainingRules,
     condition_text,
 )
-from clar_tune.space.parse import parse_space
+from clar_tune.space.reader import parse_space
+from clar_tune.space.shipped import load_space, shipped_spaces
+from clar_tune.space.validate import check_sampler
 
 __all__ = [
     "COEFFICIENTS",

@@ -5,10 +5,11 @@ from dataclasses import replace
 from typing import Any
 
 from clar_tune.models.method import Method
-from clar_tune.ranges import Choice, Domain, Fixed, Parameter, Range
 from clar_tune.records import OPTIMIZERS, SELECTIONS, Value
-from clar_tune.space.items import Item
+from clar_tune.space.domains import Choice, Domain, Fixed, Range
 from clar_tune.space.model import SAMPLERS, Levels, Settings
+from clar_tune.space.parameters import Parameter
+from clar_tune.space.yaml_nodes import Item
 from clar_tune.validation import number, one_of, whole
 
 RULES = ("training", "search", "finals")

@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 
 from clar_tune.errors import UnknownName
-from clar_tune.ranges import Choice, same, written
 from clar_tune.records import Value
-from clar_tune.space.items import Item
+from clar_tune.space.domains import Choice, same, written
 from clar_tune.space.model import COEFFICIENTS, Correlate, Sweep
+from clar_tune.space.yaml_nodes import Item
 from clar_tune.validation import one_of
 
 FEWEST_CELLS = 4

@@ -7,8 +7,9 @@ from itertools import product
 from clar_tune.errors import UnknownName
 from clar_tune.graphs.variants import VARIANTS, parameters_of
 from clar_tune.models.method import Method
-from clar_tune.ranges import Fixed, Parameter, ParameterSet, written
 from clar_tune.records import Value
+from clar_tune.space.domains import Fixed, written
+from clar_tune.space.parameters import Parameter, ParameterSet
 
 SAMPLERS = ("tpe", "gp", "random", "grid")
 COEFFICIENTS = ("spearman", "pearson")

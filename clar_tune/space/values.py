@@ -5,8 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from clar_tune.errors import ClarTuneError, SpaceError
 from clar_tune.models.method import Method
-from clar_tune.ranges import Domain, Parameter, ParameterSet, Range
 from clar_tune.records import Params, Value
+from clar_tune.space.domains import Domain, Range
+from clar_tune.space.parameters import Parameter, ParameterSet
 
 
 def check_values(method: Method, parameters: ParameterSet, where: str) -> None:

@@ -15,8 +15,8 @@ from clar_tune.graphs.variants import varied
 from clar_tune.jobs import Job, Outcome, perform
 from clar_tune.machine import machine
 from clar_tune.models.tensors import TensorGraph
-from clar_tune.plan import Options, Plan, make_plan
 from clar_tune.space import parse_space
+from clar_tune.space.plan import Options, Plan, make_plan
 
 CASES = Path(__file__).with_name("specifications.yaml")
 FLOATS = ("val_score", "val_loss", "test_score")

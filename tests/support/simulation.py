@@ -10,12 +10,12 @@ from typing import Any
 from clar_tune.conductor import Conductor
 from clar_tune.jobs import Job, Outcome, Trained
 from clar_tune.pace import Pace
-from clar_tune.plan import Options, Plan, make_plan
 from clar_tune.records import TrainRecord, TrainSpec
 from clar_tune.rows import FinalRow, RepeatRow, TrialRow
 from clar_tune.search.rungs import Rungs
 from clar_tune.seeds import seed_for
 from clar_tune.space import parse_space
+from clar_tune.space.plan import Options, Plan, make_plan
 
 SPACE = """
 description: two graphs, a method with nothing to search, one that is searched

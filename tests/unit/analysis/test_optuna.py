@@ -24,8 +24,8 @@ from clar_tune.optuna_studies import check_target, export, importances, opened_b
 from clar_tune.optuna_studies.distributions import readable_distribution, readable_value
 from clar_tune.optuna_studies.searched import searched
 from clar_tune.overview import RunView, StudyView
-from clar_tune.ranges import Choice, Range
 from clar_tune.space import parse_space
+from clar_tune.space.domains import Choice, Range
 
 SUFFIXES = (".db", ".log")
 HOSTILE = "<script>alert('1')</script> \"[bold]\" \\ % {} \n 🦎 é " + 10_000 * "x"

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clar_tune.errors import SpaceError
-from clar_tune.ranges import Choice, Fixed, Parameter, ParameterSet, Range
+from clar_tune.space.domains import Choice, Fixed, Range
+from clar_tune.space.parameters import Parameter, ParameterSet
 
 REDUCTION = Parameter("reduction", Choice(("node-mean", "trace", "released")))
 CLAMP = Parameter("clamp", Choice((1, 10, None)), {"reduction": ("trace", "released")})

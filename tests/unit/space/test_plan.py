@@ -4,7 +4,7 @@ import pytest
 from support.simulation import SPACE, plan_from
 
 from clar_tune.errors import ClarTuneError, ParameterError, SpaceError, UnknownName
-from clar_tune.plan import Options
+from clar_tune.space.plan import Options
 
 
 def names(**options) -> list[str]:

@@ -7,7 +7,6 @@ import torch
 
 from clar_tune.errors import SpaceError, UnknownName
 from clar_tune.models.method import Method
-from clar_tune.ranges import Choice, Fixed, Parameter, ParameterSet, Range
 from clar_tune.space import (
     SearchRules,
     TrainingRules,
@@ -17,6 +16,8 @@ from clar_tune.space import (
     parse_space,
     shipped_spaces,
 )
+from clar_tune.space.domains import Choice, Fixed, Range
+from clar_tune.space.parameters import Parameter, ParameterSet
 
 GCN, CLAR = Method("gcn"), Method("gcn", "clar")
 HEAD = """\

@@ -8,9 +8,9 @@ from click.testing import CliRunner
 
 from clar_tune.cli import main
 from clar_tune.paper import coefficient, printed, printed_ratio
-from clar_tune.plan import Options, make_plan
-from clar_tune.ranges import Fixed
 from clar_tune.space import load_space
+from clar_tune.space.domains import Fixed
+from clar_tune.space.plan import Options, make_plan
 
 shipped = cache(load_space)
 

@@ -10,7 +10,6 @@ from clar_tune.graphs.catalogue import dataset_named
 from clar_tune.graphs.splits import PROTOCOLS, check_protocol
 from clar_tune.graphs.variants import check_size, check_variant, metric_of, variant_of
 from clar_tune.models.method import Method
-from clar_tune.ranges import ParameterSet
 from clar_tune.records import SELECTIONS, Value
 from clar_tune.rows import StudyColumns
 from clar_tune.seeds import seed_for
@@ -24,6 +23,7 @@ from clar_tune.space import (
     check_sampler,
     condition_text,
 )
+from clar_tune.space.parameters import ParameterSet
 from clar_tune.training.objectives import check_objective
 from clar_tune.validation import fraction, one_of, positive, whole
 

@@ -10,12 +10,12 @@ from clar_tune.graphs.graph import PREPROCESSINGS
 from clar_tune.graphs.splits import check_protocol
 from clar_tune.models.method import Method
 from clar_tune.paper import TABLES
-from clar_tune.ranges import Choice
-from clar_tune.space.checks import check_space
+from clar_tune.space.domains import Choice
 from clar_tune.space.entries import LEVELS, RULES, read_levels, with_rules
-from clar_tune.space.items import Item, read_items
 from clar_tune.space.layout import read_columns, read_correlate
 from clar_tune.space.model import Settings, Space, Sweep
+from clar_tune.space.validate import check_space
+from clar_tune.space.yaml_nodes import Item, read_items
 from clar_tune.validation import one_of
 
 NEEDED = ("graphs", "methods", "protocol", "settings")

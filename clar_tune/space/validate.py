@@ -13,11 +13,12 @@ from clar_tune.graphs.variants import (
     variant_of,
 )
 from clar_tune.models.method import Method
-from clar_tune.ranges import Domain, Fixed, ParameterSet, Range, written
 from clar_tune.records import Value
-from clar_tune.space.items import Item
+from clar_tune.space.domains import Domain, Fixed, Range, written
 from clar_tune.space.model import SAMPLERS, Condition, Space, condition_text
+from clar_tune.space.parameters import ParameterSet
 from clar_tune.space.values import check_values
+from clar_tune.space.yaml_nodes import Item
 from clar_tune.training.objectives import check_objective
 from clar_tune.validation import one_of
 

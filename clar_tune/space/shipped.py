@@ -5,7 +5,7 @@ from pathlib import Path
 
 from clar_tune.errors import SpaceError, UnknownName
 from clar_tune.space.model import Space
-from clar_tune.space.parse import parse_space
+from clar_tune.space.reader import parse_space
 
 _PACKAGE = Path(__file__).parents[1]
 _NAME = re.compile(r"[a-z][a-z0-9-]*")

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from clar_tune.errors import SpaceError
-from clar_tune.ranges.domains import Domain, same
 from clar_tune.records import Value
+from clar_tune.space.domains import Domain, same
 
 
 @dataclass(frozen=True, slots=True)
