@@ -21,9 +21,9 @@ import click
 import duckdb
 
 from benchmarks.memory import megabytes
-from clar_tune.query import run_query
 from clar_tune.rows import RepeatRow, RunRow, StudyColumns, TrialRow
 from clar_tune.store import Store
+from clar_tune.store.sql import run_query
 
 ROUNDS = 5
 BATCH = 50_000

@@ -104,7 +104,7 @@ def start(store: Store, plan: Plan, name: str | None, launch: Launch, *, quiet: 
     """Begin a run and work on it."""
     from clar_tune.driver import load_graphs
     from clar_tune.manifest import manifest
-    from clar_tune.names import fresh_name
+    from clar_tune.store.run_names import fresh_name
 
     chosen = fresh_name(plan.space.name) if name is None else name
     store.check_new(chosen)

@@ -14,7 +14,7 @@ from clar_tune.cli.launch import launch_from
 from clar_tune.cli.resume import extend, resume
 from clar_tune.cli.run import options_from, run
 from clar_tune.errors import ClusterError, ParameterError, StoreError
-from clar_tune.names import LATEST
+from clar_tune.store.run_names import LATEST
 
 if TYPE_CHECKING:
     from clar_tune.search.submission import Jobs
@@ -141,10 +141,10 @@ def _checked(verb: str, words: list[str], folder: Path) -> Order:
 
 
 def _checked_run(given: dict[str, Any], words: list[str], folder: Path) -> Order:
-    from clar_tune.names import check_name, fresh_name
     from clar_tune.search.modules import modules_of
     from clar_tune.space import load_space, shipped_spaces
     from clar_tune.space.plan import make_plan
+    from clar_tune.store.run_names import check_name, fresh_name
 
     if given["dry_run"]:
         raise click.UsageError("--dry-run submits nothing: use clar-tune run --dry-run.")

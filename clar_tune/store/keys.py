@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 from clar_tune.errors import StoreError
 from clar_tune.rows import FinalRow, RepeatRow
 from clar_tune.store.files import Files
-from clar_tune.store.parts import parts_of
-from clar_tune.store.reading import pending_rows, with_key
+from clar_tune.store.parquet import parts_of
+from clar_tune.store.reader import pending_rows, with_key
 from clar_tune.store.schema import rows_of, table_of
 
 KEY_LENGTH = 16

@@ -10,8 +10,8 @@ from pyarrow import dataset
 
 from clar_tune.errors import StoreError
 from clar_tune.store.files import Files
-from clar_tune.store.parts import Part, check_part, parts_in, read_part
-from clar_tune.store.reading import merged, pending_rows
+from clar_tune.store.parquet import Part, check_part, parts_in, read_part
+from clar_tune.store.reader import merged, pending_rows
 from clar_tune.store.schema import schema_of
 
 Note = Callable[[StoreError], None]

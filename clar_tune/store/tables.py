@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from clar_tune.store.files import Files
-from clar_tune.store.parts import Part, numbered, parts_of, read_part, write_part
+from clar_tune.store.parquet import Part, numbered, parts_of, read_part, write_part
 from clar_tune.store.schema import APPENDED, newest_trials, table_of
 
 ROWS_PER_PART = 250_000

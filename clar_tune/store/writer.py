@@ -9,11 +9,11 @@ from typing import Any
 from clar_tune.errors import StoreError
 from clar_tune.rows import TABLES, FinalRow, RepeatRow, RunRow, TrialRow
 from clar_tune.store.files import Files
+from clar_tune.store.journal import Pending, WriteAhead, read_wal, wal_path
 from clar_tune.store.lease import Lease
-from clar_tune.store.parts import numbered, write_part
+from clar_tune.store.parquet import numbered, write_part
 from clar_tune.store.schema import plain, table_of
 from clar_tune.store.tables import WrittenTable
-from clar_tune.store.wal import Pending, WriteAhead, read_wal, wal_path
 
 FLUSH_ROWS = 20_000
 """Pending rows that are worth a flush at any time."""

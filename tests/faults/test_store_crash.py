@@ -10,7 +10,7 @@ from support.killed_drivers import assert_sigkill_loses_and_doubles_nothing, key
 from support.stored_rows import contents, repeat_row, run_row, trial_row
 
 from clar_tune.errors import StoreError
-from clar_tune.store import RunWriter, Store, lease, tables, wal, writer
+from clar_tune.store import RunWriter, Store, journal, lease, tables, writer
 
 
 @pytest.fixture
@@ -111,7 +111,7 @@ def test_a_full_disk_refuses_the_row_and_harms_nothing(store, wal_file, monkeypa
         return write(handle, data[:-100])
 
     with monkeypatch.context() as patch:
-        patch.setattr(wal.os, "write", half)
+        patch.setattr(journal.os, "write", half)
         with pytest.raises(StoreError, match=r"_wal\.jsonl cannot be written: No space left"):
             run.append([repeat_row(1)])
     assert wal_file.stat().st_size == size and keys(store) == [0]
@@ -220,7 +220,7 @@ def test_a_file_that_another_machine_has_replaced_on_a_network_is_one_clear_line
             monkeypatch.context() as patch,
             pytest.raises(StoreError, match=r"_wal\.jsonl was removed or changed"),
         ):
-            patch.setattr(wal.os, "fstat", stale)
+            patch.setattr(journal.os, "fstat", stale)
             deed()
 
 
@@ -232,7 +232,7 @@ def test_a_folder_that_cannot_be_synced_loses_nothing(store, monkeypatch):
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 
     with monkeypatch.context() as patch:
-        patch.setattr(wal, "sync_folder", broken)
+        patch.setattr(journal, "sync_folder", broken)
         with pytest.raises(StoreError, match=r"_wal\.jsonl cannot be written: Input/output"):
             run.flush()
     run.append([repeat_row(1)])

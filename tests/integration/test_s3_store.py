@@ -8,8 +8,8 @@ from support.s3_server import BUCKET, SECRET_KEY, s3_server
 from support.stored_rows import final_row, repeat_row, run_row, trial_row
 
 from clar_tune.errors import StoreError
-from clar_tune.query import run_query
 from clar_tune.store import Store, lease, tables, writer
+from clar_tune.store.sql import run_query
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from clar_tune.errors import StoreError
 from clar_tune.store import Store, addresses
 from clar_tune.store.addresses import resolve
 from clar_tune.store.files import Files
-from clar_tune.store.wal import wal_path
+from clar_tune.store.journal import wal_path
 
 SECRET = "wJalrXUtnFEMI"
 

@@ -11,7 +11,7 @@ from pyarrow import fs
 from support.stored_rows import contents, final_row, repeat_row, run_row, trial_row
 
 from clar_tune.errors import StoreError
-from clar_tune.store import RunWriter, Store, lease, tables, wal, writer
+from clar_tune.store import RunWriter, Store, journal, lease, tables, writer
 from clar_tune.store.files import Files, sync_folder
 from clar_tune.store.lease import Lease, read_lease
 
@@ -233,10 +233,10 @@ def test_the_file_of_a_driver_that_took_over_is_not_taken_for_ones_own(tmp_path,
 
     def overtaken(folder):
         """A driver sleeps when its new file has its name, and before it goes on with it."""
-        monkeypatch.setattr(wal, "sync_folder", sync_folder)
+        monkeypatch.setattr(journal, "sync_folder", sync_folder)
         others.append(store.reopen("first"))
 
-    monkeypatch.setattr(wal, "sync_folder", overtaken)
+    monkeypatch.setattr(journal, "sync_folder", overtaken)
     run.flush()
     with pytest.raises(StoreError, match="another driver took over"):
         run.append([repeat_row(1)])

@@ -8,9 +8,9 @@ from pyarrow import fs
 from support.stored_rows import repeat_row, run_row, trial_row
 
 from clar_tune.errors import StoreError
-from clar_tune.query import run_query
 from clar_tune.store import Store, lease, writer
 from clar_tune.store.files import Files
+from clar_tune.store.sql import run_query
 
 
 @pytest.fixture(autouse=True)

@@ -10,9 +10,9 @@ import pytest
 from support.stored_rows import final_row, repeat_row, run_row, trial_row
 
 from clar_tune.errors import QueryError
-from clar_tune.query import run_query
 from clar_tune.rows import TABLES
 from clar_tune.store import Store, tables
+from clar_tune.store.sql import run_query
 
 
 @pytest.fixture

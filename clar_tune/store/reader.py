@@ -9,8 +9,9 @@ import pyarrow.compute as pc
 from clar_tune.errors import UnknownName
 from clar_tune.rows import RunRow
 from clar_tune.store.files import Files
+from clar_tune.store.journal import Pending, read_wal, wal_path
 from clar_tune.store.lease import read_lease
-from clar_tune.store.parts import Part, parts_of, read_part
+from clar_tune.store.parquet import Part, parts_of, read_part
 from clar_tune.store.schema import (
     APPENDED,
     TRIAL,
@@ -19,7 +20,6 @@ from clar_tune.store.schema import (
     schema_of,
     table_of,
 )
-from clar_tune.store.wal import Pending, read_wal, wal_path
 
 
 def pending_rows(files: Files, run: str, only: str = "") -> Pending:
