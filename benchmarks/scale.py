@@ -89,9 +89,9 @@ def main(studies: int, trials: int, repeats: int, folder: Path | None, as_json: 
 
 def measure(folder: Path, studies: int, trials: int, repeats: int) -> Figures:
     """Run the search into a store, and read from its rows how it went."""
-    from clar_tune.driver import Launch, drive
+    from clar_tune.cluster.driver import Launch, drive
+    from clar_tune.cluster.environment import prepare
     from clar_tune.manifest import manifest
-    from clar_tune.search.environment import prepare
     from clar_tune.store import Store
 
     plan, graphs = planned(studies, trials, repeats)
@@ -170,7 +170,7 @@ class Meter:
 
 def install_stub() -> None:
     """Let workers of this process make scores up; all else in them stays as it is."""
-    from clar_tune.search import tuning, worker
+    from clar_tune.cluster import tuner, worker
 
     class Worker(worker.Worker):
         def setup(self, config: dict[str, Any], **given: Any) -> None:
@@ -179,7 +179,7 @@ def install_stub() -> None:
             jobs.trained = made_up
             super().setup(config, **given)
 
-    tuning.Worker = Worker
+    tuner.Worker = Worker
 
 
 def made_up(spec: Any, purpose: str, index: int, graph: Any, tensors: Any) -> Any:

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from clar_tune.cli.options import store_option
-from clar_tune.health import Check
+from clar_tune.cluster.health import Check
 
 PACKAGES = (
     *("clar-tune", "torch", "torch-geometric", "ray", "optuna", "pyarrow", "duckdb"),
@@ -57,7 +57,7 @@ def doctor(data: Path | None, address: str | None, as_json: bool, store: str) ->
 
 
 def _versions() -> list[Check]:
-    from clar_tune.health import installed
+    from clar_tune.cluster.health import installed
 
     checks = [Check("python", sys.version_info >= (3, 11), sys.version.split()[0])]
     for package in PACKAGES:
@@ -93,8 +93,8 @@ def _graphs(data: Path | None, *, shared: bool) -> Check:
 
 
 def _cache() -> Check:
+    from clar_tune.cluster.health import unwritable_cache
     from clar_tune.graphs.download import cache_folder
-    from clar_tune.health import unwritable_cache
 
     wrong = unwritable_cache()
     return Check("cache", not wrong, wrong or f"{cache_folder()} can be written to")
@@ -184,9 +184,9 @@ def _training() -> Check:
 
 
 def _cluster(address: str) -> list[Check]:
-    from clar_tune.search.environment import prepare
+    from clar_tune.cluster.environment import prepare
 
     prepare(address)
-    from clar_tune.search.inspection import inspect
+    from clar_tune.cluster.inspection import inspect
 
     return inspect(address)

@@ -10,10 +10,10 @@ import click
 
 from clar_tune.cli.durations import readable
 from clar_tune.cli.failures import one_line
-from clar_tune.resources import GIB
+from clar_tune.cluster.resources import GIB
 
 if TYPE_CHECKING:
-    from clar_tune.driver import Launch
+    from clar_tune.cluster.driver import Launch
     from clar_tune.estimate import Estimate
     from clar_tune.graphs.graph import Graph
     from clar_tune.space.plan import Plan
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 def show_plan(plan: Plan, launch: Launch, *, as_json: bool) -> None:
     """Print studies, trainings and the estimated time; nothing is stored or downloaded."""
+    from clar_tune.cluster.environment import prepare
     from clar_tune.estimate import EPOCHS, estimates
     from clar_tune.memory import needs
-    from clar_tune.search.environment import prepare
 
     prepare(launch.address)
-    from clar_tune.search.rungs import Rungs
+    from clar_tune.cluster.asha import Rungs
 
     graphs = _graphs_here(plan, launch)
     with one_line():
@@ -69,7 +69,7 @@ def _workers(launch: Launch) -> int:
 
 
 def _graphs_here(plan: Plan, launch: Launch) -> dict[str, Graph]:
-    from clar_tune.driver import load_graphs
+    from clar_tune.cluster.driver import load_graphs
     from clar_tune.graphs.catalogue import dataset_named
     from clar_tune.graphs.loading import locate
 

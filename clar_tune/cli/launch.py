@@ -16,10 +16,10 @@ from click.core import ParameterSource
 from clar_tune.cli.durations import Duration
 
 if TYPE_CHECKING:
+    from clar_tune.cluster.driver import Launch
+    from clar_tune.cluster.resources import Resources
     from clar_tune.course import Course
-    from clar_tune.driver import Launch
     from clar_tune.graphs.graph import Graph
-    from clar_tune.resources import Resources
     from clar_tune.space.plan import Plan
     from clar_tune.store import RunWriter, Store
 
@@ -69,7 +69,7 @@ def launch_options(command: Command) -> Command:
 
 def _prepared(context: click.Context, parameter: click.Parameter, address: str) -> str:
     """The address; Ray's settings are made at once, as a module of the user's may import Ray."""
-    from clar_tune.search.environment import prepare
+    from clar_tune.cluster.environment import prepare
 
     if not context.resilient_parsing:
         prepare(address)
@@ -88,8 +88,8 @@ def launch_from(given: dict[str, Any], usual: Resources | None = None) -> Launch
 
     ``usual`` are the resources that a stored run had before.
     """
-    from clar_tune.driver import Launch
-    from clar_tune.resources import Resources
+    from clar_tune.cluster.driver import Launch
+    from clar_tune.cluster.resources import Resources
 
     usual = usual or Resources()
     cpus, gpus = given.pop("cpus_per_trial"), given.pop("gpus_per_trial")
@@ -102,7 +102,7 @@ def launch_from(given: dict[str, Any], usual: Resources | None = None) -> Launch
 
 def start(store: Store, plan: Plan, name: str | None, launch: Launch, *, quiet: bool) -> Ended:
     """Begin a run and work on it."""
-    from clar_tune.driver import load_graphs
+    from clar_tune.cluster.driver import load_graphs
     from clar_tune.manifest import manifest
     from clar_tune.store.run_names import fresh_name
 
@@ -130,7 +130,7 @@ def work(
     ``open_run`` gets the terminal, for what it may have to say.
     """
     from clar_tune.cli.live import view_on
-    from clar_tune.driver import drive
+    from clar_tune.cluster.driver import drive
     from clar_tune.graphs.download import cache_folder
     from clar_tune.streams import diverted
 
@@ -170,7 +170,7 @@ def conclude(ended: Ended, *, as_json: bool) -> None:
 
 def _continuation(ended: Ended) -> str:
     """The command that goes on with a run from where this one was typed."""
-    from clar_tune.search.modules import JOB
+    from clar_tune.cluster.modules import JOB
 
     context, submitted = click.get_current_context(), JOB in os.environ
     words = ["clar-tune", *(["submit"] if submitted else []), "resume", ended.name]

@@ -9,11 +9,11 @@ import click
 
 from clar_tune.cli.launch import Ended, conclude, launch_from, launch_options, output_options, work
 from clar_tune.cli.options import store_option
+from clar_tune.cluster.resources import Resources
 from clar_tune.errors import ParameterError
-from clar_tune.resources import Resources
 
 if TYPE_CHECKING:
-    from clar_tune.driver import Launch
+    from clar_tune.cluster.driver import Launch
     from clar_tune.space.plan import Plan
     from clar_tune.store import RunWriter, Store
 
@@ -90,7 +90,7 @@ def _go_on(
     quiet: bool,
     as_json: bool,
 ) -> None:
-    from clar_tune.driver import load_graphs
+    from clar_tune.cluster.driver import load_graphs
     from clar_tune.manifest import check_graphs, check_numbers, plan_of
     from clar_tune.store import Store
 

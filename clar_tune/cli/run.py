@@ -12,7 +12,7 @@ from clar_tune.cli.launch import conclude, launch_from, launch_options, output_o
 from clar_tune.cli.options import store_option
 
 if TYPE_CHECKING:
-    from clar_tune.resources import Resources
+    from clar_tune.cluster.resources import Resources
     from clar_tune.space.plan import Options
 
 

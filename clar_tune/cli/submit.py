@@ -17,7 +17,7 @@ from clar_tune.errors import ClusterError, ParameterError, StoreError
 from clar_tune.store.run_names import LATEST
 
 if TYPE_CHECKING:
-    from clar_tune.search.submission import Jobs
+    from clar_tune.cluster.submitted_runs import Jobs
 
 COMMANDS: dict[str, click.Command] = {"run": run, "resume": resume, "extend": extend}
 DASHBOARD = "http://127.0.0.1:8265"
@@ -85,7 +85,7 @@ def submit(address: str, working_dir: Path, command: str, arguments: tuple[str, 
     order = _checked(command, list(arguments), folder)
     jobs = connect(address)
 
-    from clar_tune.search.luggage import packed
+    from clar_tune.cluster.packaging import packed
 
     if command != "run":
         order = _in_full(order, jobs)
@@ -102,10 +102,10 @@ def submit(address: str, working_dir: Path, command: str, arguments: tuple[str, 
 
 def connect(address: str) -> Jobs:
     """The jobs of a cluster; Ray is loaded only now."""
-    from clar_tune.search.environment import is_loopback, prepare
+    from clar_tune.cluster.environment import is_loopback, prepare
 
     prepare(address)
-    from clar_tune.search.submission import Jobs
+    from clar_tune.cluster.submitted_runs import Jobs
 
     if address.startswith("http://") and not is_loopback(address):
         click.echo(
@@ -141,7 +141,7 @@ def _checked(verb: str, words: list[str], folder: Path) -> Order:
 
 
 def _checked_run(given: dict[str, Any], words: list[str], folder: Path) -> Order:
-    from clar_tune.search.modules import modules_of
+    from clar_tune.cluster.modules import modules_of
     from clar_tune.space import load_space, shipped_spaces
     from clar_tune.space.plan import make_plan
     from clar_tune.store.run_names import check_name, fresh_name

@@ -13,7 +13,7 @@ from clar_tune.cli.durations import readable
 from clar_tune.cli.submit import address_option, connect
 
 if TYPE_CHECKING:
-    from clar_tune.search.submission import Job, Jobs
+    from clar_tune.cluster.submitted_runs import Job, Jobs
 
 _POLL = 1.0  # seconds between two looks at a job that is to end
 

@@ -13,10 +13,10 @@ JOIN = """\
 import sys, warnings
 warnings.simplefilter("ignore")
 from clar_tune.errors import ClarTuneError
-from clar_tune.search.environment import prepare
+from clar_tune.cluster.environment import prepare
 
 prepare(sys.argv[1])
-from clar_tune.search.cluster import connected
+from clar_tune.cluster.connection import connected
 
 try:
     with connected(sys.argv[1]) as nodes:

@@ -17,9 +17,9 @@ TOKEN = "0123456789abcdef" * 4
 
 INSPECT = """\
 import sys
-from clar_tune.search.environment import prepare
+from clar_tune.cluster.environment import prepare
 prepare(sys.argv[1])
-from clar_tune.search.inspection import inspect
+from clar_tune.cluster.inspection import inspect
 for check in inspect(sys.argv[1], patience=60):
     print("check", check.ok, check.name, check.found, sep="|")
 """

@@ -6,9 +6,9 @@ import sys
 from pathlib import Path
 
 import clar_tune
-from clar_tune.health import CODE, examine
+from clar_tune.cluster.health import CODE, examine
 
-EXAMINED = f"from clar_tune.health import examine; print(examine().versions[{CODE!r}])"
+EXAMINED = f"from clar_tune.cluster.health import examine; print(examine().versions[{CODE!r}])"
 
 
 def code_in(folder: Path) -> str:

@@ -12,8 +12,8 @@ from support.ray_nodes import free_port
 
 from clar_tune.cli import main
 from clar_tune.cli.submit import _with
+from clar_tune.cluster import packaging
 from clar_tune.errors import ClusterError
-from clar_tune.search import luggage
 
 
 @pytest.fixture
@@ -123,7 +123,7 @@ def test_an_option_is_replaced_wherever_it_stands():
 
 
 def names_in(folder, *needed):
-    with luggage.packed(folder, needed) as archive, zipfile.ZipFile(archive) as opened:
+    with packaging.packed(folder, needed) as archive, zipfile.ZipFile(archive) as opened:
         return {name for name in opened.namelist() if not name.endswith("/")}
 
 
@@ -186,7 +186,7 @@ def test_a_folder_that_cannot_be_read_is_one_clear_line(folder, monkeypatch):
 
 
 def test_a_working_directory_that_is_too_large_is_refused(folder, monkeypatch):
-    monkeypatch.setattr(luggage, "LIMIT", 2**20)
+    monkeypatch.setattr(packaging, "LIMIT", 2**20)
     (folder / "models.py").write_bytes(bytes(5 * 2**20))  # it packs well
     assert names_in(folder) == {"models.py", "space.yaml"}
     (folder / "noise").write_bytes(random.Random(0).randbytes(2**20))

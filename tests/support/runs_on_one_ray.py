@@ -8,8 +8,8 @@ import json
 import sys
 from contextlib import nullcontext
 
-from clar_tune import driver
 from clar_tune.cli import main
+from clar_tune.cluster import driver
 
 
 def run(words: list[str]) -> bool:

@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from clar_tune.cluster import admission
 from clar_tune.errors import ClusterError
-from clar_tune.search import admission
 
 
 @pytest.mark.parametrize("address", ["ray://head:10001", "http://127.0.0.1:8265", "head", "a:b"])

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from clar_tune.search.rungs import Rungs
+from clar_tune.cluster.asha import Rungs
 
 
 def judged(rungs: Rungs, results: list[tuple[int, int, float]]) -> list[bool]:

@@ -2,9 +2,9 @@
 
 import math
 
-from clar_tune.capacity import Growth
-from clar_tune.resources import Node
-from clar_tune.search.autoscaling import configuration, growth_from
+from clar_tune.cluster.autoscaling import configuration, growth_from
+from clar_tune.cluster.capacity import Growth
+from clar_tune.cluster.resources import Node
 
 MEMORY = 4 * 2**30
 

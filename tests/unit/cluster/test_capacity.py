@@ -3,13 +3,13 @@
 import pytest
 from support.simulation import plan_from
 
-from clar_tune import capacity as module
-from clar_tune.capacity import PATIENCE, Capacity, Growth
+from clar_tune.cluster import capacity as module
+from clar_tune.cluster.asha import Rungs
+from clar_tune.cluster.capacity import PATIENCE, Capacity, Growth
+from clar_tune.cluster.resources import GIB, Node, Resources
 from clar_tune.conductor import Conductor
 from clar_tune.errors import ClusterError
 from clar_tune.pace import Pace
-from clar_tune.resources import GIB, Node, Resources
-from clar_tune.search.rungs import Rungs
 
 A, B = "csbm-homophily", "csbm-heterophily"
 

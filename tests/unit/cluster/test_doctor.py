@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from clar_tune.search import inspection
+from clar_tune.cluster import inspection
 
 TOKEN = "0123456789abcdef" * 4
 

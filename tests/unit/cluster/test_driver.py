@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from support.simulation import plan_from
 
-from clar_tune import driver
-from clar_tune.driver import Launch
+from clar_tune.cluster import driver
+from clar_tune.cluster.driver import Launch
 from clar_tune.manifest import manifest
 from clar_tune.store import Store
 
@@ -28,7 +28,7 @@ class Unseen:
 @pytest.fixture
 def paused(tmp_path, monkeypatch):
     """Drives a run whose time is over, on a cluster whose workers write until it goes down."""
-    from clar_tune.search.cluster import Node
+    from clar_tune.cluster.connection import Node
 
     folders = []
 

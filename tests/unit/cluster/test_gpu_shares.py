@@ -7,11 +7,11 @@ import pytest
 import torch
 from support.simulation import plan_from
 
+from clar_tune.cluster import worker as worker_module
+from clar_tune.cluster.asha import Rungs
+from clar_tune.cluster.worker import Worker
 from clar_tune.conductor import Conductor
 from clar_tune.jobs import Failure
-from clar_tune.search import worker as worker_module
-from clar_tune.search.rungs import Rungs
-from clar_tune.search.worker import Worker
 
 
 @pytest.fixture

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from clar_tune.health import CODE, differences, examine
-from clar_tune.search.environment import is_loopback
+from clar_tune.cluster.environment import is_loopback
+from clar_tune.cluster.health import CODE, differences, examine
 
 
 def test_differences_name_both_sides():

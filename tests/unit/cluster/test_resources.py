@@ -2,8 +2,8 @@
 
 import pytest
 
+from clar_tune.cluster.resources import Resources
 from clar_tune.errors import ParameterError
-from clar_tune.resources import Resources
 
 
 @pytest.mark.parametrize("gpus", [0.3, 0.15, 0.7, 0.4])

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 from support.simulation import Memory, conductor_for, plan_from, pretend, work
 
+from clar_tune.cluster.worker import KEPT_GRAPHS, KEPT_VARIANTS, Worker
 from clar_tune.jobs import Failure, Trained
-from clar_tune.search.worker import KEPT_GRAPHS, KEPT_VARIANTS, Worker
 
 DROPPED = """\
 graphs: [csbm-homophily]
@@ -90,7 +90,7 @@ def test_low_errors_win_where_the_metric_is_an_error():
 @pytest.fixture
 def worker(tiny_graph, monkeypatch) -> Worker:
     """A worker outside of Ray that can see some graphs."""
-    monkeypatch.setattr("clar_tune.search.worker.ray.get", lambda graph, timeout: graph)
+    monkeypatch.setattr("clar_tune.cluster.worker.ray.get", lambda graph, timeout: graph)
     bare = Worker.__new__(Worker)
     bare._graphs = {name: replace(tiny_graph, name=name) for name in ("tiny", "other", "third")}
     bare._loaded, bare._device, bare._out_of_memory = {}, "cpu", False
@@ -143,7 +143,7 @@ def test_a_variant_that_cannot_be_made_is_a_failure_and_no_lost_worker(worker, m
     def starved(*_):
         raise MemoryError("no room for the eigenvectors")
 
-    monkeypatch.setattr("clar_tune.search.worker.varied", starved)
+    monkeypatch.setattr("clar_tune.cluster.worker.varied", starved)
     worker.reset_config({"job": job(drop_edges=0.5)})
     outcome = worker.step()["outcome"]
     assert isinstance(outcome, Failure) and outcome.kind == "memory"

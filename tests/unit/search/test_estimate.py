@@ -8,11 +8,11 @@ from support.simulation import SPACE, plan_from
 
 from clar_tune.cli import main
 from clar_tune.cli.dry_run import _workers
-from clar_tune.driver import Launch
+from clar_tune.cluster.asha import Rungs
+from clar_tune.cluster.driver import Launch
+from clar_tune.cluster.resources import Resources
 from clar_tune.estimate import CONDITIONS, estimates
 from clar_tune.graphs.loading import load
-from clar_tune.resources import Resources
-from clar_tune.search.rungs import Rungs
 from clar_tune.training.loop import train
 
 

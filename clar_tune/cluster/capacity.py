@@ -5,8 +5,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from clar_tune.cluster.resources import GIB, Node, Resources
 from clar_tune.errors import ClusterError
-from clar_tune.resources import GIB, Node, Resources
 
 PATIENCE = 900.0
 """Seconds that a run waits for a machine that can hold a trial, if nothing says one will come."""

@@ -16,8 +16,8 @@ from ray._raylet import AuthenticationTokenLoader, GcsClient  # type: ignore[att
 from ray.core.generated import gcs_service_pb2, gcs_service_pb2_grpc
 from ray.core.generated.gcs_pb2 import GcsNodeInfo  # type: ignore[attr-defined]
 
+from clar_tune.cluster.environment import is_loopback
 from clar_tune.errors import ClusterError
-from clar_tune.search.environment import is_loopback
 
 ANSWER = 10.0
 """Seconds within which a cluster answers."""

@@ -11,16 +11,16 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, Protocol
 
-from clar_tune.capacity import Capacity, Growth
+from clar_tune.cluster.capacity import Capacity, Growth
+from clar_tune.cluster.environment import prepare
+from clar_tune.cluster.resources import Resources
 from clar_tune.conductor import Conductor
 from clar_tune.graphs.graph import Graph
 from clar_tune.graphs.loading import load
 from clar_tune.graphs.splits import check_split
 from clar_tune.memory import needs
 from clar_tune.pace import Pace
-from clar_tune.resources import Resources
 from clar_tune.rows import STUDY
-from clar_tune.search.environment import prepare
 from clar_tune.space.plan import Plan
 from clar_tune.store import RunWriter, Store
 
@@ -123,14 +123,14 @@ def _scratch() -> tempfile.TemporaryDirectory[str]:
 def _cluster(address: str, *modules: Path) -> Iterator[list[Any]]:
     """A cluster's machines; Ray is loaded only now."""
     prepare(address)
-    from clar_tune.search.cluster import connected
+    from clar_tune.cluster.connection import connected
 
     with connected(address, modules) as nodes:
         yield nodes
 
 
 def _own_modules(plan: Plan) -> list[Path]:
-    from clar_tune.search.modules import modules_of
+    from clar_tune.cluster.modules import modules_of
 
     return modules_of(study.method for study in plan.studies)
 
@@ -139,7 +139,7 @@ def _growth(address: str) -> Growth:
     """What the cluster's autoscaler may add; a private cluster has none."""
     if address == "local":
         return Growth()
-    from clar_tune.search.autoscaling import growth
+    from clar_tune.cluster.autoscaling import growth
 
     return growth()
 
@@ -152,7 +152,7 @@ class Watch:
 
     def __call__(self) -> None:
         """Look if it is time for that; an error says that machines were missing too long."""
-        from clar_tune.search.cluster import machines
+        from clar_tune.cluster.connection import machines
 
         if time.monotonic() < self._next:
             return
@@ -165,7 +165,7 @@ class Watch:
 
 def _conducted(store: Store, writer: RunWriter, plan: Plan, pace: Pace) -> Conductor:
     """The conductor of a run, in the state that its stored rows tell."""
-    from clar_tune.search.rungs import Rungs
+    from clar_tune.cluster.asha import Rungs
 
     conductor = Conductor(plan, writer.append, Rungs, pace)
     trials = store.trials(writer.name)
@@ -185,7 +185,7 @@ def _search(
     view: View,
     watch: Watch | None,
 ) -> None:
-    from clar_tune.search.tuning import search
+    from clar_tune.cluster.tuner import search
 
     def tick() -> None:
         writer.tick()

@@ -16,8 +16,8 @@ from aiohttp import ClientError
 from ray.exceptions import AuthenticationError
 from ray.job_submission import JobDetails, JobSubmissionClient
 
+from clar_tune.cluster.packaging import silenced
 from clar_tune.errors import ClusterError, UnknownName
-from clar_tune.search.luggage import silenced
 from clar_tune.store.run_names import LATEST
 
 RUN, COMMAND = "clar-tune-run", "clar-tune-command"

@@ -7,12 +7,12 @@ from typing import Any
 import ray
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
+from clar_tune.cluster.admission import asked
+from clar_tune.cluster.connection import connected, is_head
+from clar_tune.cluster.environment import is_loopback
+from clar_tune.cluster.health import Check, Machine, differences, examine
+from clar_tune.cluster.resources import GIB
 from clar_tune.errors import ClusterError
-from clar_tune.health import Check, Machine, differences, examine
-from clar_tune.resources import GIB
-from clar_tune.search.admission import asked
-from clar_tune.search.cluster import connected, is_head
-from clar_tune.search.environment import is_loopback
 
 ANSWER = 120.0
 """Seconds that all machines together have: a task starts a process, which loads torch."""

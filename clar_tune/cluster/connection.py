@@ -11,10 +11,10 @@ from typing import Any
 import ray
 from ray._common.utils import get_default_system_temp_dir
 
+from clar_tune.cluster.admission import admitted
+from clar_tune.cluster.guard import guarded
+from clar_tune.cluster.resources import Node as Node
 from clar_tune.errors import ClusterError
-from clar_tune.resources import Node as Node
-from clar_tune.search.admission import admitted
-from clar_tune.search.guard import guarded
 
 
 @contextmanager

@@ -13,9 +13,9 @@ import ray
 import yaml
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-from clar_tune.capacity import Growth
-from clar_tune.resources import Node
-from clar_tune.search.cluster import is_head
+from clar_tune.cluster.capacity import Growth
+from clar_tune.cluster.connection import is_head
+from clar_tune.cluster.resources import Node
 
 OPTION = "--autoscaling-config="
 ANSWER = 60.0
