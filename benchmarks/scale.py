@@ -91,7 +91,7 @@ def measure(folder: Path, studies: int, trials: int, repeats: int) -> Figures:
     """Run the search into a store, and read from its rows how it went."""
     from clar_tune.cluster.driver import Launch, drive
     from clar_tune.cluster.environment import prepare
-    from clar_tune.manifest import manifest
+    from clar_tune.search.manifest import manifest
     from clar_tune.store import Store
 
     plan, graphs = planned(studies, trials, repeats)
@@ -174,7 +174,7 @@ def install_stub() -> None:
 
     class Worker(worker.Worker):
         def setup(self, config: dict[str, Any], **given: Any) -> None:
-            from clar_tune import jobs
+            from clar_tune.search import jobs
 
             jobs.trained = made_up
             super().setup(config, **given)
@@ -184,8 +184,8 @@ def install_stub() -> None:
 
 def made_up(spec: Any, purpose: str, index: int, graph: Any, tensors: Any) -> Any:
     """A training that takes no time; its score depends on the configuration and the splits."""
-    from clar_tune.jobs import Trained
     from clar_tune.records import TrainRecord
+    from clar_tune.search.jobs import Trained
     from clar_tune.seeds import seed_for
 
     of = (spec.graph, spec.backbone, spec.regularizer)

@@ -14,16 +14,16 @@ from clar_tune.cluster.resources import GIB
 
 if TYPE_CHECKING:
     from clar_tune.cluster.driver import Launch
-    from clar_tune.estimate import Estimate
     from clar_tune.graphs.graph import Graph
+    from clar_tune.search.estimate import Estimate
     from clar_tune.space.plan import Plan
 
 
 def show_plan(plan: Plan, launch: Launch, *, as_json: bool) -> None:
     """Print studies, trainings and the estimated time; nothing is stored or downloaded."""
     from clar_tune.cluster.environment import prepare
-    from clar_tune.estimate import EPOCHS, estimates
-    from clar_tune.memory import needs
+    from clar_tune.search.estimate import EPOCHS, estimates
+    from clar_tune.search.memory import needs
 
     prepare(launch.address)
     from clar_tune.cluster.asha import Rungs

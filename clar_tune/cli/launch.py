@@ -18,8 +18,8 @@ from clar_tune.cli.durations import Duration
 if TYPE_CHECKING:
     from clar_tune.cluster.driver import Launch
     from clar_tune.cluster.resources import Resources
-    from clar_tune.course import Course
     from clar_tune.graphs.graph import Graph
+    from clar_tune.search.study import Course
     from clar_tune.space.plan import Plan
     from clar_tune.store import RunWriter, Store
 
@@ -103,7 +103,7 @@ def launch_from(given: dict[str, Any], usual: Resources | None = None) -> Launch
 def start(store: Store, plan: Plan, name: str | None, launch: Launch, *, quiet: bool) -> Ended:
     """Begin a run and work on it."""
     from clar_tune.cluster.driver import load_graphs
-    from clar_tune.manifest import manifest
+    from clar_tune.search.manifest import manifest
     from clar_tune.store.run_names import fresh_name
 
     chosen = fresh_name(plan.space.name) if name is None else name

@@ -91,7 +91,7 @@ def _go_on(
     as_json: bool,
 ) -> None:
     from clar_tune.cluster.driver import load_graphs
-    from clar_tune.manifest import check_graphs, check_numbers, plan_of
+    from clar_tune.search.manifest import check_graphs, check_numbers, plan_of
     from clar_tune.store import Store
 
     store = Store.open(url)
@@ -116,7 +116,7 @@ def _go_on(
 
 
 def _reopened(store: Store, name: str, plan: Plan, terminal: TextIO) -> RunWriter:
-    from clar_tune.manifest import budget, with_this_driver
+    from clar_tune.search.manifest import budget, with_this_driver
 
     writer = store.reopen(name)
     if writer.lost:

@@ -15,7 +15,8 @@ from ray import tune
 
 from clar_tune.graphs.graph import Graph
 from clar_tune.graphs.variants import varied
-from clar_tune.jobs import (
+from clar_tune.models.tensors import TensorGraph
+from clar_tune.search.jobs import (
     TIME_LIMIT,
     Failure,
     Job,
@@ -25,7 +26,6 @@ from clar_tune.jobs import (
     out_of_time,
     perform,
 )
-from clar_tune.models.tensors import TensorGraph
 from clar_tune.training.devices import best_device, limit_memory, release_memory
 from clar_tune.training.loop import warm_up
 

@@ -1,1 +1,1 @@
-"""The search on Ray: all that knows it lives in this folder."""
+"""The decisions of a run: what is tried, pruned and confirmed. Knows no Ray, no files."""

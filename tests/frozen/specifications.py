@@ -12,9 +12,9 @@ from support.simulation import Memory, conductor_for, work
 from clar_tune.graphs.graph import Graph
 from clar_tune.graphs.loading import load
 from clar_tune.graphs.variants import varied
-from clar_tune.jobs import Job, Outcome, perform
-from clar_tune.machine import machine
 from clar_tune.models.tensors import TensorGraph
+from clar_tune.search.jobs import Job, Outcome, perform
+from clar_tune.search.machine import machine
 from clar_tune.space import parse_space
 from clar_tune.space.plan import Options, Plan, make_plan
 

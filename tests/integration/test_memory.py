@@ -7,7 +7,7 @@ import pytest
 from support.simulation import plan_from
 
 from clar_tune.graphs.loading import load
-from clar_tune.memory import MIB, needs
+from clar_tune.search.memory import MIB, needs
 
 SPACE = """
 description: one method

@@ -9,11 +9,11 @@ from typing import Any
 
 from support.simulation import Memory, conductor_for, plan_from, trained, work
 
-from clar_tune.jobs import Failure, Job, Outcome
-from clar_tune.manifest import manifest
 from clar_tune.overview import RunView, studies_of
 from clar_tune.records import TermRecord, Value
 from clar_tune.rows import RunRow
+from clar_tune.search.jobs import Failure, Job, Outcome
+from clar_tune.search.manifest import manifest
 from clar_tune.seeds import seed_for
 from clar_tune.store import Store
 

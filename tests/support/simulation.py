@@ -8,11 +8,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from clar_tune.cluster.asha import Rungs
-from clar_tune.conductor import Conductor
-from clar_tune.jobs import Job, Outcome, Trained
-from clar_tune.pace import Pace
 from clar_tune.records import TrainRecord, TrainSpec
 from clar_tune.rows import FinalRow, RepeatRow, TrialRow
+from clar_tune.search.jobs import Job, Outcome, Trained
+from clar_tune.search.limits import Pace
+from clar_tune.search.scheduler import Conductor
 from clar_tune.seeds import seed_for
 from clar_tune.space import parse_space
 from clar_tune.space.plan import Options, Plan, make_plan

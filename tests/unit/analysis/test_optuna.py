@@ -19,11 +19,11 @@ from support.results import SPACE, failing, finished, view
 from support.simulation import Memory, conductor_for, plan_from, work
 
 from clar_tune.errors import ParameterError, StoreError
-from clar_tune.manifest import manifest
 from clar_tune.optuna_studies import check_target, export, importances, opened_by, space_of
 from clar_tune.optuna_studies.distributions import readable_distribution, readable_value
 from clar_tune.optuna_studies.searched import searched
 from clar_tune.overview import RunView, StudyView
+from clar_tune.search.manifest import manifest
 from clar_tune.space import parse_space
 from clar_tune.space.domains import Choice, Range
 

@@ -5,8 +5,8 @@ from dataclasses import asdict
 from support.results import finished
 from support.simulation import Memory, conductor_for, plan_from, work
 
-from clar_tune.manifest import manifest
 from clar_tune.overview import studies_of
+from clar_tune.search.manifest import manifest
 
 
 def test_curves_are_the_repeats_of_each_trial_in_order():

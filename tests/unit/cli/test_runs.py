@@ -5,7 +5,7 @@ from click.testing import CliRunner
 from support.results import SPACE, plausible, simulated, stored
 
 from clar_tune.cli import main
-from clar_tune.jobs import Failure
+from clar_tune.search.jobs import Failure
 
 LONG = "a-name-that-is-longer-than-most"
 CONDITION = "conditions: [{sweep: {hidden: [64], weight_decay: [0.0005]}}]\n"

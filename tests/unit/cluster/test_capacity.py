@@ -7,9 +7,9 @@ from clar_tune.cluster import capacity as module
 from clar_tune.cluster.asha import Rungs
 from clar_tune.cluster.capacity import PATIENCE, Capacity, Growth
 from clar_tune.cluster.resources import GIB, Node, Resources
-from clar_tune.conductor import Conductor
 from clar_tune.errors import ClusterError
-from clar_tune.pace import Pace
+from clar_tune.search.limits import Pace
+from clar_tune.search.scheduler import Conductor
 
 A, B = "csbm-homophily", "csbm-heterophily"
 

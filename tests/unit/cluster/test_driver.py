@@ -11,7 +11,7 @@ from support.simulation import plan_from
 
 from clar_tune.cluster import driver
 from clar_tune.cluster.driver import Launch
-from clar_tune.manifest import manifest
+from clar_tune.search.manifest import manifest
 from clar_tune.store import Store
 
 

@@ -10,8 +10,8 @@ from support.simulation import plan_from
 from clar_tune.cluster import worker as worker_module
 from clar_tune.cluster.asha import Rungs
 from clar_tune.cluster.worker import Worker
-from clar_tune.conductor import Conductor
-from clar_tune.jobs import Failure
+from clar_tune.search.jobs import Failure
+from clar_tune.search.scheduler import Conductor
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 from support.simulation import Memory, conductor_for, plan_from, pretend, work
 
 from clar_tune.cluster.worker import KEPT_GRAPHS, KEPT_VARIANTS, Worker
-from clar_tune.jobs import Failure, Trained
+from clar_tune.search.jobs import Failure, Trained
 
 DROPPED = """\
 graphs: [csbm-homophily]

@@ -25,8 +25,8 @@ from clar_tune.figures.gains import gain_figures
 from clar_tune.figures.records import file_stem
 from clar_tune.figures.theme import BLUE, GREY, ORANGE, PURPLE
 from clar_tune.figures.trials import rungs_of, trials_of
-from clar_tune.manifest import manifest
 from clar_tune.overview import RunView, studies_of
+from clar_tune.search.manifest import manifest
 
 HOSTILE = "</script><script>alert(1)</script>\"'[bold]\n% & 😀" + "x" * 10_000
 

@@ -11,8 +11,8 @@ from clar_tune.cli.dry_run import _workers
 from clar_tune.cluster.asha import Rungs
 from clar_tune.cluster.driver import Launch
 from clar_tune.cluster.resources import Resources
-from clar_tune.estimate import CONDITIONS, estimates
 from clar_tune.graphs.loading import load
+from clar_tune.search.estimate import CONDITIONS, estimates
 from clar_tune.training.loop import train
 
 
@@ -48,7 +48,7 @@ def probed(monkeypatch, sweep: str, protocol: str = "balanced-60-20-20"):
         seen.append((spec, tensors))
         return train(spec, tensors, nodes)
 
-    monkeypatch.setattr("clar_tune.estimate.train", noted)
+    monkeypatch.setattr("clar_tune.search.estimate.train", noted)
     plan = plan_from(SWEPT.replace("SWEEP", sweep).replace("PROTOCOL", protocol))
     return estimates(plan, {"csbm-homophily": load("csbm-homophily")}, Rungs), seen
 

@@ -7,8 +7,8 @@ import pytest
 import torch
 from torch import nn
 
-from clar_tune.jobs import Failure, Job, Trained, perform
 from clar_tune.models.tensors import TensorGraph
+from clar_tune.search.jobs import Failure, Job, Trained, perform
 
 
 class Linear(nn.Module):

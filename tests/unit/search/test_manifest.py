@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 
 from support.simulation import plan_from
 
-from clar_tune import manifest
-from clar_tune.manifest import with_this_driver
 from clar_tune.rows import environments
+from clar_tune.search import manifest
+from clar_tune.search.manifest import with_this_driver
 
 OTHER = ({"torch": "9.9"}, {"host": "elsewhere"})
 

@@ -3,7 +3,7 @@
 from support.simulation import plan_from
 
 from clar_tune.graphs.loading import load
-from clar_tune.memory import GPU_PROCESS, STEP, Size, bytes_of, needs
+from clar_tune.search.memory import GPU_PROCESS, STEP, Size, bytes_of, needs
 
 SPACE = """
 description: one method

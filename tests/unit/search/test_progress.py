@@ -6,7 +6,7 @@ import pytest
 from support.simulation import Memory, conductor_for, plan_from, pretend, work
 
 from clar_tune.cli.live import WAITING, Board, Lines, Silent, view_on
-from clar_tune.progress import progress_of
+from clar_tune.search.progress import progress_of
 
 
 def test_an_untouched_run_has_everything_before_it():

@@ -7,7 +7,7 @@ import pytest
 from optuna.trial import TrialState
 from support.simulation import plan_from
 
-from clar_tune.studies import Study
+from clar_tune.search.sampler import Study
 
 CONTINUOUS = """
 description: a continuous space

@@ -7,9 +7,9 @@ from dataclasses import asdict
 import pytest
 from support.simulation import SPACE, Memory, conductor_for, plan_from, pretend, trained, work
 
-from clar_tune.conductor import MAX_RETRIES
-from clar_tune.jobs import Failure
 from clar_tune.rows import RepeatRow
+from clar_tune.search.jobs import Failure
+from clar_tune.search.scheduler import MAX_RETRIES
 
 
 def ran(memory: Memory | None = None, train=pretend, text: str = SPACE, **pace) -> Memory:

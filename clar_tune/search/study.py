@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from clar_tune.entries import Trial, training_row, trial_row
-from clar_tune.jobs import Failure, Trained
 from clar_tune.records import LOWER_IS_BETTER
 from clar_tune.rows import USED_UP, FinalRow, RepeatRow, TrialRow
+from clar_tune.search.jobs import Failure, Trained
+from clar_tune.search.sampler import Study
+from clar_tune.search.trial import Trial, training_row, trial_row
 from clar_tune.space.plan import StudyPlan
-from clar_tune.studies import Study
 from clar_tune.winner import Winner, winner
 
 Judge = Callable[[int, int, float], bool]

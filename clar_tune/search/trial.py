@@ -7,9 +7,9 @@ from datetime import datetime
 from statistics import fmean
 from typing import Any
 
-from clar_tune.jobs import Failure, Trained
 from clar_tune.records import Params
 from clar_tune.rows import FinalRow, Json, RepeatRow, StudyColumns, TrialRow
+from clar_tune.search.jobs import Failure, Trained
 
 COPIED = (
     *("metric", "val_score", "val_loss", "epochs", "best_epoch"),

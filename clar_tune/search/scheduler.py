@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from clar_tune.course import Course, MakeJudge
-from clar_tune.entries import Trial
-from clar_tune.jobs import Failure, Job, Outcome, Trained, out_of_time
-from clar_tune.pace import Pace
 from clar_tune.rows import STUDY, FinalRow, RepeatRow, TrialRow
+from clar_tune.search.jobs import Failure, Job, Outcome, Trained, out_of_time
+from clar_tune.search.limits import Pace
+from clar_tune.search.study import Course, MakeJudge
+from clar_tune.search.trial import Trial
 from clar_tune.space.plan import Plan
 
 WITHOUT_GPU = (

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 
 from clar_tune.errors import GraphError, StoreError
 from clar_tune.graphs.graph import Graph
-from clar_tune.machine import machine, versions
 from clar_tune.rows import RunRow, environments
+from clar_tune.search.machine import machine, versions
 from clar_tune.space import parse_space
 from clar_tune.space.plan import Options, Plan, make_plan
 from clar_tune.version import NUMBERS_VERSION

@@ -9,12 +9,12 @@ from statistics import fmean
 
 import numpy as np
 
-from clar_tune.course import MakeJudge
 from clar_tune.graphs.graph import Graph
 from clar_tune.graphs.spectrum import Spectrum
 from clar_tune.graphs.splits import pair, search_nodes
 from clar_tune.graphs.variants import varied
 from clar_tune.models.tensors import TensorGraph
+from clar_tune.search.study import MakeJudge
 from clar_tune.space.plan import Plan, StudyPlan
 from clar_tune.training.loop import train, warm_up
 

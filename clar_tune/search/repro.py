@@ -7,11 +7,11 @@ from pathlib import Path
 from clar_tune.errors import GraphError
 from clar_tune.graphs.loading import load
 from clar_tune.graphs.variants import varied
-from clar_tune.jobs import trained
 from clar_tune.models.method import Method
 from clar_tune.models.tensors import TensorGraph
 from clar_tune.records import TrainSpec
 from clar_tune.rows import FinalRow, RepeatRow
+from clar_tune.search.jobs import trained
 from clar_tune.space.plan import Plan
 from clar_tune.training.devices import best_device
 

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from clar_tune.conductor import Conductor
-from clar_tune.course import Course
+from clar_tune.search.scheduler import Conductor
+from clar_tune.search.study import Course
 
 PRUNED_SHARE = 0.45
 """Repeats that a trial is expected to train under pruning, before any has ended."""
