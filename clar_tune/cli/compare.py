@@ -12,7 +12,7 @@ from clar_tune.cli.options import store_option
 from clar_tune.errors import UnknownName
 
 if TYPE_CHECKING:
-    from clar_tune.comparison import Comparison
+    from clar_tune.analysis.records import Comparison
     from clar_tune.store import Store
 
 
@@ -65,8 +65,8 @@ def compare(runs: tuple[str, ...], space: str | None, form: str, store: str) -> 
 
 def _joined(store: Store, runs: Sequence[str]) -> Comparison:
     """One comparison of all runs; a run that is named twice counts once."""
-    from clar_tune.comparison import compare
-    from clar_tune.overview import read_run
+    from clar_tune.analysis.compare import compare
+    from clar_tune.analysis.runs import read_run
 
     names = dict.fromkeys(store.find(run).name for run in runs or ["latest"])
     return compare([read_run(store, name) for name in names])

@@ -12,7 +12,7 @@ from clar_tune.cli.options import store_option
 from clar_tune.errors import ClarTuneError, StoreError
 
 if TYPE_CHECKING:
-    from clar_tune.overview import RunView
+    from clar_tune.analysis.runs import RunView
     from clar_tune.space import Space
 
 
@@ -51,9 +51,9 @@ def export(target: Path, names: tuple[str, ...], store: str) -> None:
       pip install optuna-dashboard
       optuna-dashboard run.log
     """  # noqa: D301
-    from clar_tune.optuna_studies import check_target, opened_by
-    from clar_tune.optuna_studies import export as write
-    from clar_tune.overview import read_run
+    from clar_tune.analysis.optuna_export import check_target, opened_by
+    from clar_tune.analysis.optuna_export import export as write
+    from clar_tune.analysis.runs import read_run
     from clar_tune.store import Store
 
     check_target(target)
@@ -74,7 +74,7 @@ def export(target: Path, names: tuple[str, ...], store: str) -> None:
 
 
 def _space(view: RunView) -> Space | None:
-    from clar_tune.optuna_studies import space_of
+    from clar_tune.analysis.search_space import space_of
 
     try:
         return space_of(view)

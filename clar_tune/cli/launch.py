@@ -149,10 +149,10 @@ def work(
 
 def conclude(ended: Ended, *, as_json: bool) -> None:
     """Print what came out, say what is missing, and exit accordingly."""
+    from clar_tune.analysis.compare import compare
+    from clar_tune.analysis.runs import read_run
     from clar_tune.cli.pages import print_table
-    from clar_tune.comparison import compare
     from clar_tune.formats.as_json import FORMAT, data_of
-    from clar_tune.overview import read_run
 
     comparison = compare([read_run(ended.store, ended.name)])
     if as_json:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from clar_tune.comparison import Comparison
+    from clar_tune.analysis.records import Comparison
 
 
 WIDTH = 100

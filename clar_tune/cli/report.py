@@ -15,8 +15,8 @@ from clar_tune.cli.options import store_option
 from clar_tune.errors import ParameterError
 
 if TYPE_CHECKING:
+    from clar_tune.analysis.runs import RunView
     from clar_tune.figures import Figure
-    from clar_tune.overview import RunView
     from clar_tune.store import Store
 
 LOOPBACK = "127.0.0.1"
@@ -134,16 +134,16 @@ def _names(store: Store, runs: Sequence[str]) -> list[str]:
 
 
 def _views(store: Store, names: Sequence[str]) -> list[RunView]:
-    from clar_tune.overview import read_run
+    from clar_tune.analysis.runs import read_run
 
     return [read_run(store, name, curves=True) for name in names]
 
 
 def _figures(views: Sequence[RunView]) -> Iterator[Figure]:
     """Those of the comparison, then those of every study."""
-    from clar_tune.comparison import compare
+    from clar_tune.analysis.compare import compare
+    from clar_tune.analysis.importance import importances
     from clar_tune.figures import of_comparison, of_study
-    from clar_tune.optuna_studies import importances
 
     yield from of_comparison(compare(views), views)
     for view in views:

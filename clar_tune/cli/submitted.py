@@ -141,7 +141,7 @@ def _as_dict(job: Job) -> dict[str, Any]:
 
 def _progress(url: str, names: set[str]) -> dict[str, dict[str, Any]]:
     """What the store knows about runs; nothing about one that has not begun there."""
-    from clar_tune.overview import read_run
+    from clar_tune.analysis.runs import read_run
     from clar_tune.store import Store
 
     store = Store.open(url)

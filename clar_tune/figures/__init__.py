@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from clar_tune.comparison.records import Comparison
+from clar_tune.analysis.records import Comparison
+from clar_tune.analysis.runs import RunView
 from clar_tune.figures.against_paper import paper_figure
 from clar_tune.figures.budget import budget_figure
 from clar_tune.figures.expected import expected_figures
@@ -17,7 +18,6 @@ from clar_tune.figures.script import vega_script
 from clar_tune.figures.study import of_study
 from clar_tune.figures.sweeps import sweep_figures
 from clar_tune.figures.theme import DARK, LIGHT
-from clar_tune.overview import RunView
 
 __all__ = ["DARK", "LIGHT", "Figure", "of_comparison", "of_study", "vega_script", "write_figures"]
 

@@ -5,13 +5,13 @@ from typing import Any
 
 import altair as alt
 
-from clar_tune.comparison.wording import counted
+from clar_tune.analysis.runs import RunView, StudyView
+from clar_tune.analysis.wording import counted
 from clar_tune.figures.charts import ROWS, beside, spec_of
 from clar_tune.figures.places import by_place
 from clar_tune.figures.records import Figure, short
 from clar_tune.figures.scales import ONE_LINE, legend
 from clar_tune.figures.theme import BLUE, ORANGE
-from clar_tune.overview import RunView, StudyView
 
 CLOCKS = ((7200.0, 3600.0, "hours"), (120.0, 60.0, "minutes"), (0.0, 1.0, "seconds"))
 """From how many seconds on which unit is used."""

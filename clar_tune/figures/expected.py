@@ -6,12 +6,12 @@ from typing import Any
 
 import altair as alt
 
+from clar_tune.analysis.runs import RunView, StudyView
 from clar_tune.figures.charts import ROWS, spec_of, whole_ticks
 from clar_tune.figures.places import by_place
 from clar_tune.figures.records import Figure, file_stem, short
 from clar_tune.figures.scales import DASHED, line_scales, parts_of
 from clar_tune.figures.units import Unit, unit_of
-from clar_tune.overview import RunView, StudyView
 from clar_tune.records import LOWER_IS_BETTER
 from clar_tune.rows import TrialRow
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from clar_tune.comparison.records import Comparison, Contrast
-from clar_tune.comparison.wording import counted
+from clar_tune.analysis.records import Comparison, Contrast
+from clar_tune.analysis.wording import counted
 from clar_tune.figures.charts import excerpt_note
 from clar_tune.figures.gain_chart import NO_VERDICT, Measure, edge_of, gain_spec
 from clar_tune.figures.records import Figure, place_name, short

@@ -7,7 +7,7 @@ from typing import Any
 
 import altair as alt
 
-from clar_tune.comparison.wording import counted
+from clar_tune.analysis.wording import counted
 from clar_tune.figures.charts import ROWS, scaled, spec_of, whole_ticks, winner_param, worded
 from clar_tune.figures.records import Spec
 from clar_tune.figures.scales import STATES, state_scales

@@ -6,13 +6,13 @@ from typing import Any
 
 import altair as alt
 
-from clar_tune.comparison.wording import counted
+from clar_tune.analysis.importance import FEWEST, TRUSTED
+from clar_tune.analysis.wording import counted
 from clar_tune.figures.charts import ROWS, beside, spec_of
 from clar_tune.figures.records import Rows, short
 from clar_tune.figures.scales import ONE_LINE
 from clar_tune.figures.theme import BLUE
 from clar_tune.figures.trials import Trials
-from clar_tune.optuna_studies.importance import FEWEST, TRUSTED
 
 
 def importance_rows(importances: Mapping[str, float]) -> Rows:

@@ -7,8 +7,9 @@ from typing import Any
 
 import altair as alt
 
-from clar_tune.comparison.records import Comparison
-from clar_tune.comparison.wording import counted
+from clar_tune.analysis.records import Comparison
+from clar_tune.analysis.runs import RunView, StudyView
+from clar_tune.analysis.wording import counted
 from clar_tune.figures.charts import (
     LINE,
     ONCE,
@@ -24,7 +25,6 @@ from clar_tune.figures.charts import (
 from clar_tune.figures.places import by_place
 from clar_tune.figures.records import Figure, place_name, short
 from clar_tune.figures.theme import BLUE, GREY, ORANGE
-from clar_tune.overview import RunView, StudyView
 
 NO_WEIGHT = "weight 0"
 """Stands for the terms of a winner that gave all of them the weight 0."""

@@ -3,9 +3,8 @@
 import json
 from collections.abc import Sequence
 
-from clar_tune.comparison import arranged
-from clar_tune.comparison.labels import Place
-from clar_tune.overview import RunView, StudyView
+from clar_tune.analysis.layout import Place, arranged
+from clar_tune.analysis.runs import RunView, StudyView
 
 
 def place_of(run: RunView, study: StudyView) -> Place:

@@ -6,10 +6,10 @@ from typing import Any
 
 import altair as alt
 
-from clar_tune.comparison.records import Across, Comparison, PairAcross
+from clar_tune.analysis.records import Across, Comparison, PairAcross
+from clar_tune.analysis.statistics import LEVEL, least_p
 from clar_tune.figures.charts import ROWS, spec_of
 from clar_tune.figures.records import Figure, short
-from clar_tune.statistics import LEVEL, least_p
 
 BAR, STEP = 10, 22
 """Heights in pixels: from bar to bar, from label to label."""

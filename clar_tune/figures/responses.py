@@ -8,13 +8,13 @@ import altair as alt
 import numpy as np
 from numpy.typing import NDArray
 
-from clar_tune.comparison.labels import Place
+from clar_tune.analysis.filter_responses import responses
+from clar_tune.analysis.layout import Place
+from clar_tune.analysis.runs import RunView, StudyView
 from clar_tune.figures.charts import ONCE, ROWS, spec_of
 from clar_tune.figures.places import by_place
 from clar_tune.figures.records import Figure, file_stem, place_name, short
 from clar_tune.figures.scales import stroke_scales
-from clar_tune.overview import RunView, StudyView
-from clar_tune.responses import responses
 
 HEIGHT = 300
 EIGENVALUES = np.linspace(0.0, 2.0, 41)

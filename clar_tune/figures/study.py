@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
+from clar_tune.analysis.runs import StudyView
 from clar_tune.figures.history import history_spec, history_text
 from clar_tune.figures.importance import (
     importance_rows,
@@ -14,7 +15,6 @@ from clar_tune.figures.records import Figure, Rows, Spec, file_stem, place_name,
 from clar_tune.figures.rungs import rungs_spec, rungs_text
 from clar_tune.figures.trials import Trials, trials_of
 from clar_tune.figures.weights import weights_spec, weights_text
-from clar_tune.overview import StudyView
 
 TITLES = {
     "history": "Search history",

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from clar_tune.comparison.labels import condition_of, parts_of
-from clar_tune.comparison.records import Comparison, Correlation, Score
+from clar_tune.analysis.layout import condition_of, parts_of
+from clar_tune.analysis.records import Comparison, Correlation, Score
 from clar_tune.figures.records import Figure, file_stem, place_name, short
 from clar_tune.figures.sweep_chart import sweep_spec
 from clar_tune.figures.units import Unit, score_title, unit_of

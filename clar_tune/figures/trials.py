@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
+from clar_tune.analysis.runs import StudyView
 from clar_tune.figures.records import Rows, short
 from clar_tune.figures.units import Unit, unit_of
-from clar_tune.overview import StudyView
 from clar_tune.rows import TrialRow
 
 OWN = ("trial", "state", "repeats", "val_score", "best")

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from clar_tune.comparison import Comparison
+from clar_tune.analysis.records import Comparison
 from clar_tune.formats.correlations import correlation_parts
 from clar_tune.formats.latex_text import escaped
 from clar_tune.formats.matrix import Entry, Matrix, blocks, header, matrix_of

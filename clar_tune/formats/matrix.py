@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from clar_tune.comparison import Comparison, Contrast, Score
+from clar_tune.analysis.records import Comparison, Contrast, Score
 from clar_tune.formats import numbers
 from clar_tune.formats.notes import labels, marks
 from clar_tune.formats.texts import name

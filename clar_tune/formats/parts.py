@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from clar_tune.comparison import Comparison, Contrast, PairAcross, Score, Standing
-from clar_tune.comparison.wording import probability
+from clar_tune.analysis.records import Comparison, Contrast, PairAcross, Score, Standing
+from clar_tune.analysis.wording import probability
 from clar_tune.formats import numbers
 from clar_tune.formats.notes import switched_off
 from clar_tune.formats.texts import name, place, sentence

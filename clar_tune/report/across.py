@@ -2,13 +2,12 @@
 
 from collections.abc import Sequence
 
-from clar_tune.comparison import Comparison
-from clar_tune.comparison.records import PairAcross
+from clar_tune.analysis.records import Comparison, PairAcross
+from clar_tune.analysis.statistics import LEVEL
 from clar_tune.figures.ranks import out_of_reach
 from clar_tune.formats import numbers
 from clar_tune.report.cells import Column, Line, Table, numeric, table, text
 from clar_tune.report.matrix import MARKS
-from clar_tune.statistics import LEVEL
 
 _COLUMNS = (
     *(Column("method"), Column("against")),

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from clar_tune.comparison.excerpts import excerpt
+from clar_tune.analysis.excerpts import excerpt
 from clar_tune.formats.texts import LONGEST_NAME, name, sentence
 from clar_tune.report import words
 from clar_tune.report.excerpts import left_out

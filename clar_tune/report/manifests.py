@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from clar_tune.analysis.runs import RunView
 from clar_tune.formats.texts import name, sentence
-from clar_tune.overview import RunView
 from clar_tune.report import words
 
 STATES = {

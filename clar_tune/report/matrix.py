@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from clar_tune.comparison import Comparison, Contrast, Row, Score
-from clar_tune.comparison.excerpts import excerpt
+from clar_tune.analysis.excerpts import excerpt
+from clar_tune.analysis.records import Comparison, Contrast, Row, Score
 from clar_tune.formats import numbers
 from clar_tune.formats.notes import AS_NL, BEST, NOT_FULL, USED_UP, WEIGHTLESS, footnotes, marks
 from clar_tune.formats.texts import name

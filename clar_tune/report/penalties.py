@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from statistics import fmean
 from typing import Any
 
-from clar_tune.comparison.scores import WEIGHTS
+from clar_tune.analysis.runs import RunView, StudyView
+from clar_tune.analysis.scores import WEIGHTS
 from clar_tune.formats import numbers
-from clar_tune.overview import RunView, StudyView
 from clar_tune.report import words
 from clar_tune.report.cells import Cell, Column, Line, Table, listing, numeric, table, text
 from clar_tune.report.study_tables import label_of, studies_in

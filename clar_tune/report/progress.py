@@ -4,10 +4,10 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from clar_tune.comparison import arranged
-from clar_tune.comparison.excerpts import excerpt
+from clar_tune.analysis.excerpts import excerpt
+from clar_tune.analysis.layout import arranged
+from clar_tune.analysis.runs import RunView, StudyView
 from clar_tune.formats.texts import name, place
-from clar_tune.overview import RunView, StudyView
 from clar_tune.records import LOWER_IS_BETTER
 from clar_tune.report import words
 

@@ -4,9 +4,9 @@ import hashlib
 import json
 from collections.abc import Sequence
 
+from clar_tune.analysis.runs import RunView, StudyView
 from clar_tune.figures.places import place_of
 from clar_tune.formats.texts import name, place
-from clar_tune.overview import RunView, StudyView
 from clar_tune.report import words
 from clar_tune.report.cells import Column, Line, Table, listing, numeric, span, table, text, whole
 

@@ -13,7 +13,7 @@ import pytest
 from support.browser import Browser, browsing
 from support.results import finished, simulated
 
-from clar_tune.overview import RunView, read_run
+from clar_tune.analysis.runs import RunView, read_run
 from clar_tune.report import Access, LivePage, PageServer
 from clar_tune.store import Store
 

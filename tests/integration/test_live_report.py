@@ -21,9 +21,9 @@ import pytest
 from click.testing import CliRunner
 from support.results import finished, simulated, stored
 
+from clar_tune.analysis.runs import RunView
 from clar_tune.cli.report import report
 from clar_tune.errors import ParameterError, StoreError
-from clar_tune.overview import RunView
 from clar_tune.report import Access, LivePage, PageServer
 from clar_tune.report.access import is_loopback
 from clar_tune.report.live import Rates

@@ -16,8 +16,8 @@ import pytest
 from click.testing import CliRunner
 from support.results import simulated, stored, view
 
+from clar_tune.analysis.runs import RunView
 from clar_tune.cli import main
-from clar_tune.overview import RunView
 
 DASHBOARD = Path(sys.executable).with_name("optuna-dashboard")
 OPEN = urllib.request.build_opener(urllib.request.ProxyHandler({})).open

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import pytest
 from support.pages import ROOT
 
-from clar_tune.comparison import Comparison, compare
-from clar_tune.overview import RunView, read_run
+from clar_tune.analysis.compare import compare
+from clar_tune.analysis.records import Comparison
+from clar_tune.analysis.runs import RunView, read_run
 from clar_tune.space import shipped_spaces
 from clar_tune.store import Store
 

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from support.results import finished, plausible
 
-from clar_tune.comparison import Comparison
-from clar_tune.overview import RunView
+from clar_tune.analysis.records import Comparison
+from clar_tune.analysis.runs import RunView
 
 GRID = """
 description: no search, only finals

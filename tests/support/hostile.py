@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from support.results import finished
 
-from clar_tune.overview import RunView, StudyView
+from clar_tune.analysis.runs import RunView, StudyView
 
 HACK = "window.hacked = 1"
 SCRIPT = f"<script>{HACK}</script>"

@@ -9,7 +9,7 @@ from support.results import NOON, SPACE
 from support.simulation import plan_from
 from support.stored_rows import row
 
-from clar_tune.overview import RunView, StudyView, studies_of
+from clar_tune.analysis.runs import RunView, StudyView, studies_of
 from clar_tune.rows import RunRow, TrialRow
 from clar_tune.search.manifest import manifest
 from clar_tune.seeds import seed_for

@@ -9,7 +9,7 @@ from typing import Any
 
 from support.simulation import Memory, conductor_for, plan_from, trained, work
 
-from clar_tune.overview import RunView, studies_of
+from clar_tune.analysis.runs import RunView, studies_of
 from clar_tune.records import TermRecord, Value
 from clar_tune.rows import RunRow
 from clar_tune.search.jobs import Failure, Job, Outcome

@@ -12,7 +12,7 @@ from typing import Any
 from support.results import plausible, simulated, view
 from support.simulation import plan_from
 
-from clar_tune.overview import RunView
+from clar_tune.analysis.runs import RunView
 from clar_tune.search.jobs import Job, Outcome, Trained
 from clar_tune.search.manifest import manifest
 from clar_tune.seeds import seed_for

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import scikit_posthocs
 
-from clar_tune.comparison.across import _cliques, across_of
-from clar_tune.comparison.records import Budget, PairAcross, Score
-from clar_tune.comparison.sentences import _across as sentences_of
-from clar_tune.statistics import average_ranks, friedman
+from clar_tune.analysis.across_graphs import _cliques, across_of
+from clar_tune.analysis.records import Budget, PairAcross, Score
+from clar_tune.analysis.sentences import _across as sentences_of
+from clar_tune.analysis.statistics import average_ranks, friedman
 
 EIGHT = ["cora", "citeseer", "pubmed", "computers", "photo", "actor", "chameleon", "texas"]
 SPENT = Budget(asked=1, trials=1, failed=0, repeats=1, finals=1, seconds=1.0)

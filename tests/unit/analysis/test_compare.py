@@ -8,9 +8,9 @@ from scipy import stats
 from support.final_scores import CLEAR, GRID, PLAIN, of, table
 from support.results import finished, plausible, simulated, view
 
-from clar_tune.comparison import compare
+from clar_tune.analysis.compare import compare
+from clar_tune.analysis.runs import RunView
 from clar_tune.errors import StoreError
-from clar_tune.overview import RunView
 
 
 def test_a_score_is_the_mean_with_the_corrected_interval():

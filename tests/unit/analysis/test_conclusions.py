@@ -9,8 +9,9 @@ from scipy import stats
 from support.final_scores import CLEAR, GRID, PLAIN, of, table
 from support.results import finished, plausible
 
-from clar_tune.comparison import Comparison, compare
-from clar_tune.comparison.verdicts import _detectable
+from clar_tune.analysis.compare import compare
+from clar_tune.analysis.records import Comparison
+from clar_tune.analysis.verdicts import _detectable
 from clar_tune.formats import FORMATS
 
 SEARCHED = """

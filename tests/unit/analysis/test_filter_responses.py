@@ -3,13 +3,13 @@ import pytest
 import torch
 from scipy.special import eval_chebyt
 
+from clar_tune.analysis.filter_responses import cheby_response, gpr_response, responses, scaled
 from clar_tune.graphs import spectrum as spectra
 from clar_tune.graphs.spectrum import spectrum_of
 from clar_tune.graphs.splits import SearchNodes
 from clar_tune.models.backbones import Mlp
 from clar_tune.models.method import Method
 from clar_tune.models.tensors import TensorGraph
-from clar_tune.responses import cheby_response, gpr_response, responses, scaled
 from clar_tune.training.loop import train
 
 GRID = np.linspace(0, 2, 41)

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from support.results import finished
 from support.simulation import Memory, conductor_for, plan_from, work
 
-from clar_tune.overview import studies_of
+from clar_tune.analysis.runs import studies_of
 from clar_tune.search.manifest import manifest
 
 

@@ -8,8 +8,7 @@ from scipy import integrate, stats
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.power import TTestPower
 
-from clar_tune.errors import ParameterError
-from clar_tune.statistics import (
+from clar_tune.analysis.statistics import (
     ENOUGH_GRAPHS,
     LEVEL,
     POWER,
@@ -26,6 +25,7 @@ from clar_tune.statistics import (
     signed_ranks,
     spearman,
 )
+from clar_tune.errors import ParameterError
 
 TEXAS = 65 / 82
 """Test nodes per training node of texas."""

@@ -5,9 +5,10 @@ from dataclasses import replace
 import pytest
 from support.swept_scores import DEPTH, ERRORS, deep, run, table
 
-from clar_tune.comparison import Comparison, arranged, compare, split_label
-from clar_tune.comparison.contrasts import family_of
-from clar_tune.comparison.labels import parts_of, whole_condition
+from clar_tune.analysis.compare import compare
+from clar_tune.analysis.contrasts import family_of
+from clar_tune.analysis.layout import arranged, parts_of, split_label, whole_condition
+from clar_tune.analysis.records import Comparison
 from clar_tune.errors import StoreError
 
 

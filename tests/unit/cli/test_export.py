@@ -8,8 +8,8 @@ import pytest
 from click.testing import CliRunner
 from support.results import simulated, stored, view
 
+from clar_tune.analysis.runs import RunView
 from clar_tune.cli import main
-from clar_tune.overview import RunView
 from clar_tune.store import Store
 
 

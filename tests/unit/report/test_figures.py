@@ -13,7 +13,9 @@ from support.figure_files import SVG, as_cells, marks, parsed, points_of, texts
 from support.results import SPACE, finished
 from support.simulation import Memory, conductor_for, plan_from, work
 
-from clar_tune.comparison import Across, compare
+from clar_tune.analysis.compare import compare
+from clar_tune.analysis.records import Across
+from clar_tune.analysis.runs import RunView, studies_of
 from clar_tune.errors import StoreError
 from clar_tune.figures import DARK, LIGHT, of_comparison, of_study, vega_script, write_figures
 from clar_tune.figures.against_paper import paper_figure
@@ -25,7 +27,6 @@ from clar_tune.figures.gains import gain_figures
 from clar_tune.figures.records import file_stem
 from clar_tune.figures.theme import BLUE, GREY, ORANGE, PURPLE
 from clar_tune.figures.trials import rungs_of, trials_of
-from clar_tune.overview import RunView, studies_of
 from clar_tune.search.manifest import manifest
 
 HOSTILE = "</script><script>alert(1)</script>\"'[bold]\n% & 😀" + "x" * 10_000

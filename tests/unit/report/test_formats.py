@@ -22,7 +22,8 @@ from support.results import failing, finished
 from support.swept_scores import DEPTH, ERRORS, SAMPLING, SENSITIVITY, alike, deep, rising
 from support.swept_scores import table as table_of
 
-from clar_tune.comparison import Across, Comparison, PairAcross, compare
+from clar_tune.analysis.compare import compare
+from clar_tune.analysis.records import Across, Comparison, PairAcross
 from clar_tune.formats import FORMATS, numbers, table
 from clar_tune.formats.latex_text import escaped
 from clar_tune.formats.matrix import blocks, header

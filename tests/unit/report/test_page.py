@@ -17,10 +17,10 @@ from support.large_run import large
 from support.parsed_page import Parsed
 from support.results import finished, simulated, stored
 
+from clar_tune.analysis.compare import compare
+from clar_tune.analysis.runs import RunView
 from clar_tune.cli.report import report
-from clar_tune.comparison import compare
 from clar_tune.errors import ClarTuneError
-from clar_tune.overview import RunView
 from clar_tune.report import build_page
 from clar_tune.report.embedding import checked, json_text
 from clar_tune.report.failures import failures_of

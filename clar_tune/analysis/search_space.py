@@ -4,8 +4,8 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from clar_tune.analysis.runs import RunView, StudyView
 from clar_tune.models.method import Method
-from clar_tune.overview import RunView, StudyView
 from clar_tune.records import Params, Value
 from clar_tune.space import Space, condition_text, parse_space
 from clar_tune.space.domains import Choice, Range, same, written

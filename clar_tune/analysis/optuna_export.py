@@ -15,10 +15,10 @@ from optuna.storages import BaseStorage, JournalStorage, RDBStorage
 from optuna.storages.journal import BaseJournalBackend, JournalFileBackend
 from optuna.study import StudyDirection
 
+from clar_tune.analysis.optuna_trials import frozen_trials
+from clar_tune.analysis.runs import RunView, StudyView
+from clar_tune.analysis.search_space import Searched, searched
 from clar_tune.errors import ParameterError, StoreError
-from clar_tune.optuna_studies.searched import Searched, searched
-from clar_tune.optuna_studies.trials import frozen_trials
-from clar_tune.overview import RunView, StudyView
 from clar_tune.records import LOWER_IS_BETTER
 from clar_tune.space import Space
 

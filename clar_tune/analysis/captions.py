@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from clar_tune.comparison.labels import parts_of
-from clar_tune.comparison.records import Correlation, Row
+from clar_tune.analysis.layout import parts_of
+from clar_tune.analysis.records import Correlation, Row
+from clar_tune.analysis.runs import RunView
 from clar_tune.graphs.splits import PROTOCOLS
 from clar_tune.graphs.variants import VARIANTS
-from clar_tune.overview import RunView
 from clar_tune.paper import printed_in
 
 

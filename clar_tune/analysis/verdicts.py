@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 
-from clar_tune.comparison.labels import split_label
-from clar_tune.comparison.records import Contrast
-from clar_tune.comparison.wording import counted, place, some
-from clar_tune.statistics import ENOUGH_UNITS
+from clar_tune.analysis.layout import split_label
+from clar_tune.analysis.records import Contrast
+from clar_tune.analysis.statistics import ENOUGH_UNITS
+from clar_tune.analysis.wording import counted, place, some
 
 
 def verdict_sentences(contrasts: Sequence[Contrast]) -> Iterator[str]:

@@ -7,7 +7,7 @@ from optuna.distributions import (
     IntDistribution,
 )
 
-from clar_tune.optuna_studies.searched import place
+from clar_tune.analysis.search_space import place
 from clar_tune.records import Value
 from clar_tune.space.domains import Choice, Range, written
 

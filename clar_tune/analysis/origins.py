@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations, product
 
-from clar_tune.comparison.labels import Place
-from clar_tune.comparison.samples import Sample
-from clar_tune.comparison.wording import counted
-from clar_tune.overview import RunView
-from clar_tune.space.contents import Content, content_of, same_ranges
+from clar_tune.analysis.layout import Place
+from clar_tune.analysis.runs import RunView
+from clar_tune.analysis.same_ranges import Content, content_of, same_ranges
+from clar_tune.analysis.samples import Sample
+from clar_tune.analysis.wording import counted
 
 Pair = tuple[Place, Place]
 Crossings = Mapping[Pair, tuple[RunView, RunView]]

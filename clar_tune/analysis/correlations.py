@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clar_tune.comparison.labels import Place, condition_of, parts_of
-from clar_tune.comparison.records import Correlation, Point
-from clar_tune.comparison.samples import Sample, Unit
+from clar_tune.analysis.layout import Place, condition_of, parts_of
+from clar_tune.analysis.records import Correlation, Point
+from clar_tune.analysis.samples import Sample, Unit
+from clar_tune.analysis.statistics import Coefficient, pearson, spearman
 from clar_tune.paper import coefficient
 from clar_tune.space.domains import written
-from clar_tune.statistics import Coefficient, pearson, spearman
 
 Group = tuple[str, str, str]
 """Graph, method, and the condition without the key."""

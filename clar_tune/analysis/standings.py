@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from clar_tune.comparison.records import Contrast, Score, Standing
-from clar_tune.comparison.scores import total
-from clar_tune.statistics import average_ranks
+from clar_tune.analysis.records import Contrast, Score, Standing
+from clar_tune.analysis.scores import total
+from clar_tune.analysis.statistics import average_ranks
 
 TIE = 0.00005
 """Gains smaller than this print as 0.00 points, or as a ratio of 1.0000 for errors."""

@@ -4,13 +4,13 @@ import json
 from collections.abc import Iterable, Mapping
 from statistics import fmean, stdev
 
-from clar_tune.comparison.contrasts import CHAMPION
-from clar_tune.comparison.labels import Place
-from clar_tune.comparison.records import Budget, Score
-from clar_tune.comparison.samples import Sample
-from clar_tune.overview import StudyView
+from clar_tune.analysis.contrasts import CHAMPION
+from clar_tune.analysis.layout import Place
+from clar_tune.analysis.records import Budget, Score
+from clar_tune.analysis.runs import StudyView
+from clar_tune.analysis.samples import Sample
+from clar_tune.analysis.statistics import settled
 from clar_tune.paper import printed
-from clar_tune.statistics import settled
 
 WEIGHTS = ("alpha", "beta", "weight", "rate")
 """Parameters that switch a regularizer off when all of them are 0."""

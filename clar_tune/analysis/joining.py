@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
+from clar_tune.analysis.runs import RunView
 from clar_tune.errors import StoreError
-from clar_tune.overview import RunView
 
 UNLIKE = ("studies",)
 """Entries of a budget in which joined runs may differ."""

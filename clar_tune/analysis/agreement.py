@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from clar_tune.comparison.records import Correlation
+from clar_tune.analysis.records import Correlation
 from clar_tune.records import LOWER_IS_BETTER
 
 

@@ -5,14 +5,14 @@ from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, S
 from statistics import fmean
 from typing import TypeVar
 
-from clar_tune.comparison.across import across_of
-from clar_tune.comparison.captions import caption_of
-from clar_tune.comparison.contrasts import contrasts_of, family_of
-from clar_tune.comparison.correlations import correlations_of
-from clar_tune.comparison.joining import check_joinable
-from clar_tune.comparison.labels import Place, arranged, split_label
-from clar_tune.comparison.origins import crossing_sentences, crossings_of
-from clar_tune.comparison.records import (
+from clar_tune.analysis.across_graphs import across_of
+from clar_tune.analysis.captions import caption_of
+from clar_tune.analysis.contrasts import contrasts_of, family_of
+from clar_tune.analysis.correlations import correlations_of
+from clar_tune.analysis.joining import check_joinable
+from clar_tune.analysis.layout import Place, arranged, split_label
+from clar_tune.analysis.origins import crossing_sentences, crossings_of
+from clar_tune.analysis.records import (
     Across,
     Budget,
     Comparison,
@@ -24,13 +24,13 @@ from clar_tune.comparison.records import (
     Score,
     Standing,
 )
-from clar_tune.comparison.samples import Sample, samples_of
-from clar_tune.comparison.scores import scores_of
-from clar_tune.comparison.sentences import conclusions_of
-from clar_tune.comparison.standings import standings_of
+from clar_tune.analysis.runs import RunView
+from clar_tune.analysis.samples import Sample, samples_of
+from clar_tune.analysis.scores import scores_of
+from clar_tune.analysis.sentences import conclusions_of
+from clar_tune.analysis.standings import standings_of
 from clar_tune.graphs.catalogue import dataset_named
 from clar_tune.graphs.splits import PROTOCOLS, Protocol
-from clar_tune.overview import RunView
 
 __all__ = [
     "Across",

@@ -5,13 +5,13 @@ from dataclasses import replace
 from statistics import fmean
 from typing import NamedTuple
 
-from clar_tune.comparison.labels import Place, split_label, whole_condition
-from clar_tune.comparison.origins import Crossings
-from clar_tune.comparison.records import Contrast
-from clar_tune.comparison.samples import Sample
+from clar_tune.analysis.layout import Place, split_label, whole_condition
+from clar_tune.analysis.origins import Crossings
+from clar_tune.analysis.records import Contrast
+from clar_tune.analysis.samples import Sample
+from clar_tune.analysis.statistics import ENOUGH_UNITS, LEVEL, holm
 from clar_tune.graphs.variants import VARIANTS
 from clar_tune.paper import printed, printed_ratio
-from clar_tune.statistics import ENOUGH_UNITS, LEVEL, holm
 
 CHAMPION = "clar"
 """The regularizer that is compared with every rival too."""

@@ -2,16 +2,16 @@
 
 from collections.abc import Iterator, Sequence
 
-from clar_tune.comparison.agreement import correlation_sentences
-from clar_tune.comparison.labels import Place, whole_condition
-from clar_tune.comparison.records import Across, Contrast, Correlation, PairAcross, Score
-from clar_tune.comparison.scores import COMPLEMENT, WEIGHTS
-from clar_tune.comparison.verdicts import verdict_sentences
-from clar_tune.comparison.wording import counted, place, probability, some
+from clar_tune.analysis.agreement import correlation_sentences
+from clar_tune.analysis.layout import Place, whole_condition
+from clar_tune.analysis.records import Across, Contrast, Correlation, PairAcross, Score
+from clar_tune.analysis.runs import RunView
+from clar_tune.analysis.scores import COMPLEMENT, WEIGHTS
+from clar_tune.analysis.statistics import LEVEL, least_p
+from clar_tune.analysis.verdicts import verdict_sentences
+from clar_tune.analysis.wording import counted, place, probability, some
 from clar_tune.graphs.catalogue import is_generated
-from clar_tune.overview import RunView
 from clar_tune.rows import environments
-from clar_tune.statistics import LEVEL, least_p
 
 INACTIVE = 0.05
 """A penalty with a gradient in a smaller share of epochs hardly took part."""

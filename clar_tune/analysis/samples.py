@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from clar_tune.comparison.labels import Place, arranged
+from clar_tune.analysis.layout import Place, arranged
+from clar_tune.analysis.runs import RunView, StudyView
+from clar_tune.analysis.statistics import Estimate, estimate, estimate_of_means
 from clar_tune.graphs.splits import PROTOCOLS
-from clar_tune.overview import RunView, StudyView
 from clar_tune.records import LOWER_IS_BETTER
-from clar_tune.statistics import Estimate, estimate, estimate_of_means
 
 Unit = tuple[int, ...]
 """What pairs finals of different methods: the split, on fixed splits with the seed."""

@@ -10,9 +10,9 @@ from typing import Any
 
 from optuna.trial import FrozenTrial, TrialState
 
-from clar_tune.optuna_studies.distributions import readable_distribution, readable_value
-from clar_tune.optuna_studies.searched import Searched
-from clar_tune.overview import StudyView
+from clar_tune.analysis.distributions import readable_distribution, readable_value
+from clar_tune.analysis.runs import StudyView
+from clar_tune.analysis.search_space import Searched
 from clar_tune.rows import TrialRow
 
 STATES = {

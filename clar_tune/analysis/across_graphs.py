@@ -6,9 +6,8 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from clar_tune.comparison.records import Across, PairAcross, Score
-from clar_tune.graphs.catalogue import base_name, family_name, is_generated
-from clar_tune.statistics import (
+from clar_tune.analysis.records import Across, PairAcross, Score
+from clar_tune.analysis.statistics import (
     ENOUGH_GRAPHS,
     LEVEL,
     average_ranks,
@@ -17,6 +16,7 @@ from clar_tune.statistics import (
     signed_rank_sum,
     signed_ranks,
 )
+from clar_tune.graphs.catalogue import base_name, family_name, is_generated
 
 Pair = tuple[str, str]
 

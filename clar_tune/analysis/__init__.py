@@ -1,0 +1,1 @@
+"""Stored rows to numbers and conclusions; needs neither torch nor Ray."""
