@@ -48,7 +48,7 @@ def compare(runs: tuple[str, ...], space: str | None, form: str, store: str) -> 
       clar-tune compare --run first --run second --format csv
     """  # noqa: D301
     from clar_tune.cli.pages import print_table
-    from clar_tune.formats import FORMATS
+    from clar_tune.report.formats import FORMATS
     from clar_tune.store import Store
 
     if runs and space is not None:

@@ -152,7 +152,7 @@ def conclude(ended: Ended, *, as_json: bool) -> None:
     from clar_tune.analysis.compare import compare
     from clar_tune.analysis.runs import read_run
     from clar_tune.cli.pages import print_table
-    from clar_tune.formats.as_json import FORMAT, data_of
+    from clar_tune.report.formats.as_json import FORMAT, data_of
 
     comparison = compare([read_run(ended.store, ended.name)])
     if as_json:

@@ -38,7 +38,7 @@ def print_whole(table: Table) -> None:
 
 def print_table(*comparisons: Comparison) -> None:
     """Comparisons as tables, with styles on a terminal."""
-    from clar_tune.formats import table
+    from clar_tune.report.formats import table
 
     page = console()
     click.echo(table(*comparisons, width=page.width, styled=page.is_terminal), nl=False)

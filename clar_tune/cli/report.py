@@ -16,7 +16,7 @@ from clar_tune.errors import ParameterError
 
 if TYPE_CHECKING:
     from clar_tune.analysis.runs import RunView
-    from clar_tune.figures import Figure
+    from clar_tune.report.figures import Figure
     from clar_tune.store import Store
 
 LOOPBACK = "127.0.0.1"
@@ -143,7 +143,7 @@ def _figures(views: Sequence[RunView]) -> Iterator[Figure]:
     """Those of the comparison, then those of every study."""
     from clar_tune.analysis.compare import compare
     from clar_tune.analysis.importance import importances
-    from clar_tune.figures import of_comparison, of_study
+    from clar_tune.report.figures import of_comparison, of_study
 
     yield from of_comparison(compare(views), views)
     for view in views:
@@ -153,7 +153,7 @@ def _figures(views: Sequence[RunView]) -> Iterator[Figure]:
 
 def _write_figures(drawn: list[Figure], folder: Path) -> None:
     """Some hundred figures take a while: a terminal sees how far they are."""
-    from clar_tune.figures import write_figures
+    from clar_tune.report.figures import write_figures
 
     if not sys.stderr.isatty():
         write_figures(drawn, folder)

@@ -6,11 +6,11 @@ from typing import Any
 from clar_tune.analysis.layout import arranged
 from clar_tune.analysis.records import Comparison
 from clar_tune.analysis.runs import RunView
-from clar_tune.figures import Figure
-from clar_tune.formats.texts import name, sentence
 from clar_tune.report.across import pairs_table, planned_table
 from clar_tune.report.coefficients import coefficients_table
 from clar_tune.report.failures import failures_of
+from clar_tune.report.figures import Figure
+from clar_tune.report.formats.texts import name, sentence
 from clar_tune.report.manifests import head_of, manifest_of
 from clar_tune.report.matrix import matrix_of
 from clar_tune.report.penalties import penalties_table

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from clar_tune.analysis.runs import RunView
-from clar_tune.formats.texts import name, sentence
 from clar_tune.report import words
+from clar_tune.report.formats.texts import name, sentence
 
 STATES = {
     "running": "running",

@@ -4,13 +4,21 @@ from dataclasses import dataclass
 
 from clar_tune.analysis.excerpts import excerpt
 from clar_tune.analysis.records import Comparison, Contrast, Row, Score
-from clar_tune.formats import numbers
-from clar_tune.formats.notes import AS_NL, BEST, NOT_FULL, USED_UP, WEIGHTLESS, footnotes, marks
-from clar_tune.formats.texts import name
 from clar_tune.graphs.splits import PROTOCOLS
 from clar_tune.records import LOWER_IS_BETTER
 from clar_tune.report import words
 from clar_tune.report.excerpts import COMPARE_HAS_ALL, left_out
+from clar_tune.report.formats import numbers
+from clar_tune.report.formats.notes import (
+    AS_NL,
+    BEST,
+    NOT_FULL,
+    USED_UP,
+    WEIGHTLESS,
+    footnotes,
+    marks,
+)
+from clar_tune.report.formats.texts import name
 
 MARKS = {"better": "▲", "worse": "▼", "undecided": "○", "none": ""}
 """Signs of verdicts, for eyes that do not tell colours apart."""

@@ -7,9 +7,9 @@ from typing import Any
 
 from clar_tune.analysis.runs import RunView, StudyView
 from clar_tune.analysis.scores import WEIGHTS
-from clar_tune.formats import numbers
 from clar_tune.report import words
 from clar_tune.report.cells import Cell, Column, Line, Table, listing, numeric, table, text
+from clar_tune.report.formats import numbers
 from clar_tune.report.study_tables import label_of, studies_in
 
 FILTERS = ("gamma_", "gram_layer_")

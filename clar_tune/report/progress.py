@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from clar_tune.analysis.excerpts import excerpt
 from clar_tune.analysis.layout import arranged
 from clar_tune.analysis.runs import RunView, StudyView
-from clar_tune.formats.texts import name, place
 from clar_tune.records import LOWER_IS_BETTER
 from clar_tune.report import words
+from clar_tune.report.formats.texts import name, place
 
 PRUNED_SHARE = 0.45
 """Repeats that a trial is expected to train under pruning, before any has ended."""

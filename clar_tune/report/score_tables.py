@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 
 from clar_tune.analysis.records import Budget, Comparison, Contrast, Score
-from clar_tune.formats import numbers
 from clar_tune.report import words
 from clar_tune.report.cells import Cell, Column, Line, Table, numeric, span, table, text, whole
 from clar_tune.report.excerpts import COMPARE_HAS_ALL
+from clar_tune.report.formats import numbers
 from clar_tune.report.matrix import MARKS
 
 VERDICTS = {"better": "better", "worse": "worse", "undecided": "undecided", "none": "no verdict"}

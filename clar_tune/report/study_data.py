@@ -5,14 +5,13 @@ from collections.abc import Mapping
 from statistics import fmean
 from typing import Any
 
-from clar_tune import figures
 from clar_tune.analysis.importance import importances
 from clar_tune.analysis.runs import RunView, StudyView
 from clar_tune.analysis.wording import counted
-from clar_tune.formats import numbers
-from clar_tune.formats.texts import name
-from clar_tune.report import words
+from clar_tune.report import figures, words
 from clar_tune.report.figure_data import compact, figures_data
+from clar_tune.report.formats import numbers
+from clar_tune.report.formats.texts import name
 from clar_tune.report.study_tables import key_of, title_of
 from clar_tune.rows import TrialRow
 

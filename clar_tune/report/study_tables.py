@@ -5,10 +5,10 @@ import json
 from collections.abc import Sequence
 
 from clar_tune.analysis.runs import RunView, StudyView
-from clar_tune.figures.places import place_of
-from clar_tune.formats.texts import name, place
 from clar_tune.report import words
 from clar_tune.report.cells import Column, Line, Table, listing, numeric, span, table, text, whole
+from clar_tune.report.figures.places import place_of
+from clar_tune.report.formats.texts import name, place
 
 Found = tuple[RunView, StudyView]
 

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from clar_tune.formats import numbers
+from clar_tune.report.formats import numbers
 
 MINUS = "\N{MINUS SIGN}"
 

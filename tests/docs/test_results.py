@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from benchmarks.results_page import FIGURES, PAGE, ROOT, commands, figures, refreshed
 from clar_tune.cli import main
-from clar_tune.figures.files import drawn
+from clar_tune.report.figures.files import drawn
 
 TEXT = PAGE.read_text()
 README = (ROOT / "README.md").read_text()

@@ -4,7 +4,7 @@ import csv
 import re
 import xml.etree.ElementTree as ET
 
-from clar_tune.figures.files import drawn
+from clar_tune.report.figures.files import drawn
 
 SVG = "{http://www.w3.org/2000/svg}"
 

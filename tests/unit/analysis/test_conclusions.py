@@ -12,7 +12,7 @@ from support.results import finished, plausible
 from clar_tune.analysis.compare import compare
 from clar_tune.analysis.records import Comparison
 from clar_tune.analysis.verdicts import _detectable
-from clar_tune.formats import FORMATS
+from clar_tune.report.formats import FORMATS
 
 SEARCHED = """
 description: clar is searched

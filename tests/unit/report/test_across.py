@@ -12,9 +12,9 @@ from support.results import SPACE, finished, plausible
 from clar_tune.analysis.compare import compare
 from clar_tune.analysis.records import Comparison
 from clar_tune.analysis.runs import RunView
-from clar_tune.figures import of_comparison
 from clar_tune.report import build_page
 from clar_tune.report.across import pairs_table, planned_table
+from clar_tune.report.figures import of_comparison
 from clar_tune.report.matrix import matrix_of
 
 GRAPHS = (

@@ -8,9 +8,9 @@ import pytest
 from support.results import SPACE, failing, finished
 
 from clar_tune.analysis.compare import compare
-from clar_tune.figures import of_comparison, of_study
-from clar_tune.figures.files import WIDTH, drawn
 from clar_tune.records import TermRecord
+from clar_tune.report.figures import of_comparison, of_study
+from clar_tune.report.figures.files import WIDTH, drawn
 
 SVG = "{http://www.w3.org/2000/svg}"
 LETTER = 5.6

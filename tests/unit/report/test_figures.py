@@ -17,16 +17,23 @@ from clar_tune.analysis.compare import compare
 from clar_tune.analysis.records import Across
 from clar_tune.analysis.runs import RunView, studies_of
 from clar_tune.errors import StoreError
-from clar_tune.figures import DARK, LIGHT, of_comparison, of_study, vega_script, write_figures
-from clar_tune.figures.against_paper import paper_figure
-from clar_tune.figures.axes import axes_of
-from clar_tune.figures.expected import expected_best, preferred_last
-from clar_tune.figures.files import WIDTH, drawn
-from clar_tune.figures.gain_chart import edge_of
-from clar_tune.figures.gains import gain_figures
-from clar_tune.figures.records import file_stem
-from clar_tune.figures.theme import BLUE, GREY, ORANGE, PURPLE
-from clar_tune.figures.trials import rungs_of, trials_of
+from clar_tune.report.figures import (
+    DARK,
+    LIGHT,
+    of_comparison,
+    of_study,
+    vega_script,
+    write_figures,
+)
+from clar_tune.report.figures.against_paper import paper_figure
+from clar_tune.report.figures.axes import axes_of
+from clar_tune.report.figures.expected import expected_best, preferred_last
+from clar_tune.report.figures.files import WIDTH, drawn
+from clar_tune.report.figures.gain_chart import edge_of
+from clar_tune.report.figures.gains import gain_figures
+from clar_tune.report.figures.records import file_stem
+from clar_tune.report.figures.theme import BLUE, GREY, ORANGE, PURPLE
+from clar_tune.report.figures.trials import rungs_of, trials_of
 from clar_tune.search.manifest import manifest
 
 HOSTILE = "</script><script>alert(1)</script>\"'[bold]\n% & 😀" + "x" * 10_000

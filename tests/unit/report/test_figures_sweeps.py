@@ -14,12 +14,12 @@ from support.sweep_runs import gridded, swept, whole_grid
 
 from clar_tune.analysis.compare import compare
 from clar_tune.analysis.filter_responses import responses
-from clar_tune.figures import DARK, LIGHT, of_comparison, write_figures
-from clar_tune.figures.charts import MOST_LINES
-from clar_tune.figures.expected import expected_best, preferred_last
-from clar_tune.figures.files import WIDTH, drawn
-from clar_tune.figures.places import by_place
-from clar_tune.figures.sweeps import sweeps_of
+from clar_tune.report.figures import DARK, LIGHT, of_comparison, write_figures
+from clar_tune.report.figures.charts import MOST_LINES
+from clar_tune.report.figures.expected import expected_best, preferred_last
+from clar_tune.report.figures.files import WIDTH, drawn
+from clar_tune.report.figures.places import by_place
+from clar_tune.report.figures.sweeps import sweeps_of
 
 
 def figures_of(run):

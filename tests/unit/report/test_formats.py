@@ -24,10 +24,10 @@ from support.swept_scores import table as table_of
 
 from clar_tune.analysis.compare import compare
 from clar_tune.analysis.records import Across, Comparison, PairAcross
-from clar_tune.formats import FORMATS, numbers, table
-from clar_tune.formats.latex_text import escaped
-from clar_tune.formats.matrix import blocks, header
-from clar_tune.formats.texts import name
+from clar_tune.report.formats import FORMATS, numbers, table
+from clar_tune.report.formats.latex_text import escaped
+from clar_tune.report.formats.matrix import blocks, header
+from clar_tune.report.formats.texts import name
 
 GOLDEN = ROOT / "tests" / "golden"
 ENDINGS = {"table": "txt", "markdown": "md", "latex": "tex", "csv": "csv", "json": "json"}

@@ -11,8 +11,8 @@ from support.sweep_runs import gridded, swept, whole_grid
 from clar_tune.analysis.compare import compare
 from clar_tune.analysis.excerpts import excerpt
 from clar_tune.analysis.runs import RunView
-from clar_tune.formats import numbers
 from clar_tune.report import build_page
+from clar_tune.report.formats import numbers
 from clar_tune.report.matrix import matrix_of
 from clar_tune.report.progress import MOST_PLACES, progress_of
 from clar_tune.report.study_tables import studies_table

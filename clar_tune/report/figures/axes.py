@@ -1,0 +1,84 @@
+"""The axes of parallel coordinates: where a value stands between 0 and 1."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from clar_tune.report.figures.records import short
+from clar_tune.report.figures.trials import PLACES, Trials, from_range
+
+WIDE = 20
+"""A range whose ends have this ratio is logarithmic."""
+LOWEST = -0.1
+"""Where a trial without a value stands."""
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """One axis: values at equal distances, or else a range of numbers."""
+
+    name: str
+    column: str
+    values: tuple[float | str, ...] = ()
+    low: float = 0.0
+    high: float = 0.0
+    log: bool = False
+    missing: bool = False
+    """Whether some trial has no value."""
+
+    @property
+    def scale(self) -> dict[str, Any]:
+        """What the expression of ``height_of`` reads."""
+        if self.values:
+            return {"name": self.name, "field": self.column, "values": self.values}
+        ends = {"low": self.low, "high": self.high, "log": self.log}
+        return {"name": self.name, "field": self.column, **ends}
+
+    @property
+    def ticks(self) -> list[tuple[float, float | str]]:
+        """Places with the values that stand there."""
+        if not self.values:
+            low, high = self.low, self.high
+            return [
+                (0, low),
+                (0.5, math.sqrt(low * high) if self.log else (low + high) / 2),
+                (1, high),
+            ]
+        every = math.ceil(len(self.values) / PLACES)
+        last = max(1, len(self.values) - 1)
+        return [(place / last, v) for place, v in enumerate(self.values) if place % every == 0]
+
+
+def axes_of(trials: Trials) -> list[Axis]:
+    """An axis per parameter that varies, and one for the score."""
+    axes = [
+        _parameter_axis(name, column, [row[column] for row in trials.rows])
+        for name, column in trials.parameters.items()
+    ]
+    scores = [row["val_score"] for row in trials.scored]
+    lost = len(scores) < len(trials.rows)
+    low, high = min(scores), max(scores)
+    return [*axes, Axis("validation", "val_score", low=low, high=high, missing=lost)]
+
+
+def height_of(place: int) -> str:
+    """The Vega expression for the height of a trial on an axis; the signal ``axes`` holds it."""
+    axis, value = f"axes[{place}]", f"datum[axes[{place}].field]"
+    in_places = f"indexof({axis}.values, {value}) / max(1, length({axis}.values) - 1)"
+    linear = f"({value} - {axis}.low) / ({axis}.high - {axis}.low || 1)"
+    log = f"log({value} / {axis}.low) / log({axis}.high / {axis}.low)"
+    in_range = f"({axis}.log ? {log} : {linear})"
+    return f"!isValid({value}) ? {LOWEST} : {axis}.values ? {in_places} : {in_range}"
+
+
+def _parameter_axis(name: str, column: str, cells: Sequence[float | str | None]) -> Axis:
+    found = {cell for cell in cells if cell is not None}
+    numbers = sorted(cell for cell in found if not isinstance(cell, str))
+    texts = sorted(cell for cell in found if isinstance(cell, str))
+    title, missing = short(name, 40), None in cells
+    if texts or not from_range(numbers):
+        return Axis(title, column, values=(*numbers, *texts), missing=missing)
+    low, high = numbers[0], numbers[-1]
+    log = low > 0 and high / low >= WIDE
+    return Axis(title, column, low=low, high=high, log=log, missing=missing)
