@@ -130,9 +130,9 @@ def work(
     ``open_run`` gets the terminal, for what it may have to say.
     """
     from clar_tune.cli.live import view_on
+    from clar_tune.cli.streams import diverted
     from clar_tune.cluster.driver import drive
     from clar_tune.graphs.download import cache_folder
-    from clar_tune.streams import diverted
 
     log = cache_folder().parent / "logs" / f"{name}.log"
     if not quiet:
