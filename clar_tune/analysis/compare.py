@@ -7,11 +7,11 @@ from typing import TypeVar
 
 from clar_tune.analysis.across_graphs import across_of
 from clar_tune.analysis.captions import caption_of
-from clar_tune.analysis.contrasts import contrasts_of, family_of
+from clar_tune.analysis.conclusions import conclusions_of
+from clar_tune.analysis.contrasts import contrasts_of, crossing_sentences, crossings_of, family_of
 from clar_tune.analysis.correlations import correlations_of
 from clar_tune.analysis.joining import check_joinable
 from clar_tune.analysis.layout import Place, arranged, split_label
-from clar_tune.analysis.origins import crossing_sentences, crossings_of
 from clar_tune.analysis.records import (
     Across,
     Budget,
@@ -25,10 +25,7 @@ from clar_tune.analysis.records import (
     Standing,
 )
 from clar_tune.analysis.runs import RunView
-from clar_tune.analysis.samples import Sample, samples_of
-from clar_tune.analysis.scores import scores_of
-from clar_tune.analysis.sentences import conclusions_of
-from clar_tune.analysis.standings import standings_of
+from clar_tune.analysis.scores import Sample, samples_of, scores_of, standings_of
 from clar_tune.graphs.catalogue import dataset_named
 from clar_tune.graphs.splits import PROTOCOLS, Protocol
 

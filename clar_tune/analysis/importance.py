@@ -9,9 +9,8 @@ from optuna.distributions import BaseDistribution, CategoricalDistribution, IntD
 from optuna.importance import PedAnovaImportanceEvaluator, get_param_importances
 from optuna.trial import create_trial
 
-from clar_tune.analysis.distributions import range_of
 from clar_tune.analysis.runs import StudyView
-from clar_tune.analysis.search_space import Searched, place, searched
+from clar_tune.analysis.search_space import Searched, place, range_of, searched
 from clar_tune.records import HINTS, LOWER_IS_BETTER, Value
 from clar_tune.space import Space
 from clar_tune.space.domains import Choice, Range

@@ -8,13 +8,16 @@ REASONS = ("protocol", "spaces", "finals", "searches", "spread")
 """Why there is no verdict: the protocol allows none, the methods come from spaces that give them
 other ranges, too few finals, too few repeated searches, or gains without any spread."""
 
+CHAMPION = "clar"
+"""The regularizer that is compared with every rival too."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
     """One line of a table: a graph under a condition, and how its finals were split.
 
     The condition is the part that makes rows; the part that makes columns stands in the names
-    of methods, such as ``gcn+clar clamp=10`` (see ``labels``).
+    of methods, such as ``gcn+clar clamp=10`` (see ``layout``).
     """
 
     graph: str

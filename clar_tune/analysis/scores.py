@@ -1,16 +1,125 @@
 """What the finals of each method say on each row, beside the paper's number."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from statistics import fmean, stdev
+from typing import Any
 
-from clar_tune.analysis.contrasts import CHAMPION
-from clar_tune.analysis.layout import Place
-from clar_tune.analysis.records import Budget, Score
-from clar_tune.analysis.runs import StudyView
-from clar_tune.analysis.samples import Sample
-from clar_tune.analysis.statistics import settled
+import numpy as np
+
+from clar_tune.analysis.layout import Place, arranged
+from clar_tune.analysis.records import CHAMPION, Budget, Contrast, Score, Standing
+from clar_tune.analysis.runs import RunView, StudyView
+from clar_tune.analysis.statistics import (
+    Estimate,
+    average_ranks,
+    estimate,
+    estimate_of_means,
+    settled,
+)
+from clar_tune.graphs.splits import PROTOCOLS
 from clar_tune.paper import printed
+from clar_tune.records import LOWER_IS_BETTER
+
+Unit = tuple[int, ...]
+"""What pairs finals of different methods: the split, on fixed splits with the seed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """The studies of one place, and what their finals scored."""
+
+    place: Place
+    studies: tuple[StudyView, ...]
+    runs: tuple[RunView, ...]
+    """Where the studies come from."""
+    finals: Mapping[int, Mapping[Unit, float]]
+    """Scores by search, then by split."""
+    over_searches: bool
+    """Whether searches were repeated: then each is one unit, else each split is."""
+    test_share: float
+    """Test nodes per training node where splits are drawn again and again, else 0."""
+
+    @property
+    def values(self) -> dict[Unit, float]:
+        """The score of each unit: a split, or a search averaged over its splits."""
+        if self.over_searches:
+            return {(search,): fmean(own.values()) for search, own in self.finals.items()}
+        return {unit: score for own in self.finals.values() for unit, score in own.items()}
+
+    @property
+    def study(self) -> StudyView:
+        """The first of its studies: all have the same method, condition and protocol."""
+        return self.studies[0]
+
+    @property
+    def is_error(self) -> bool:
+        """Whether a lower value is better."""
+        return self.study.metric in LOWER_IS_BETTER
+
+    @property
+    def sign(self) -> float:
+        """1 where a higher value is better, else -1."""
+        return -1.0 if self.is_error else 1.0
+
+    @property
+    def decides(self) -> bool:
+        """Whether its protocol allows a verdict."""
+        return PROTOCOLS[self.study.protocol].verdict
+
+    @property
+    def scores(self) -> list[list[float]]:
+        """Scores of each search."""
+        return [list(own.values()) for own in self.finals.values()]
+
+    def estimate(self, searches: Sequence[Sequence[float]], tests: int = 1) -> Estimate:
+        """The mean of scores or gains of each search, with an interval over the units."""
+        if self.over_searches:
+            return estimate_of_means(searches, self.test_share, tests=tests)
+        return estimate([v for own in searches for v in own], self.test_share, tests=tests)
+
+
+def samples_of(runs: Iterable[RunView], columns: Collection[str] = ()) -> dict[Place, Sample]:
+    """A sample for every place of the table with finals, in the order of the studies."""
+    found: dict[Place, list[tuple[RunView, StudyView]]] = {}
+    for run in runs:
+        for study in run.studies:
+            if study.finals:
+                place = arranged((study.graph, study.condition, study.method), columns)
+                found.setdefault(place, []).append((run, study))
+    return {place: _sample(place, own) for place, own in found.items()}
+
+
+def _sample(place: Place, found: Sequence[tuple[RunView, StudyView]]) -> Sample:
+    runs = {run.name: run for run, _ in found}
+    studies = tuple(study for _, study in found)
+    protocol = PROTOCOLS[studies[0].protocol]
+    share = 0.0
+    if protocol.verdict and not protocol.fixed:
+        finals = [final for study in studies for final in study.finals]
+        share = fmean(final["test_nodes"] / final["train_nodes"] for final in finals)
+    return Sample(
+        place=place,
+        studies=studies,
+        runs=tuple(runs.values()),
+        finals={study.search: _by_unit(study, fixed=bool(protocol.fixed)) for study in studies},
+        over_searches=any(run.budget["searches"] > 1 for run in runs.values()),
+        test_share=share,
+    )
+
+
+def _by_unit(study: StudyView, *, fixed: bool) -> dict[Unit, float]:
+    scores: dict[Unit, list[float]] = {}
+    for final in study.finals:
+        scores.setdefault(_unit(final, fixed=fixed), []).append(final["test_score"])
+    return {unit: fmean(found) for unit, found in scores.items()}
+
+
+def _unit(final: Mapping[str, Any], *, fixed: bool) -> Unit:
+    split = final["split_seed"]
+    return (split, final["init_seed"]) if fixed else (split,)
+
 
 WEIGHTS = ("alpha", "beta", "weight", "rate")
 """Parameters that switch a regularizer off when all of them are 0."""
@@ -108,3 +217,59 @@ def _weights(study: StudyView) -> dict[str, float]:
         return {}
     params = json.loads(study.best.params)
     return {name: params[name] for name in WEIGHTS if name in params}
+
+
+TIE = 0.00005
+"""Gains smaller than this print as 0.00 points, or as a ratio of 1.0000 for errors."""
+
+
+def standings_of(
+    methods: Sequence[str], scores: Sequence[Score], contrasts: Sequence[Contrast], sign: float
+) -> list[Standing]:
+    """One standing per method, in their order."""
+    ranks = _ranks(methods, scores, sign)
+    return [
+        _standing(
+            method,
+            [score for score in scores if score.method == method],
+            [c for c in contrasts if c.method == method and not c.rival],
+            ranks.get(method),
+        )
+        for method in methods
+    ]
+
+
+def _standing(
+    method: str, scores: Sequence[Score], contrasts: Sequence[Contrast], rank: float | None
+) -> Standing:
+    signs = [_sign(contrast) for contrast in contrasts]
+    return Standing(
+        method=method,
+        rows=len(scores),
+        bests=sum(score.best for score in scores),
+        wins=signs.count(1),
+        ties=signs.count(0),
+        losses=signs.count(-1),
+        better=sum(contrast.verdict == "better" for contrast in contrasts),
+        worse=sum(contrast.verdict == "worse" for contrast in contrasts),
+        rank=rank,
+        budget=total(score.budget for score in scores),
+    )
+
+
+def _sign(contrast: Contrast) -> int:
+    """1 for a gain, -1 for a loss, 0 for what prints as neither."""
+    gain = contrast.gain if contrast.ratio is None else 1 - contrast.ratio
+    return 0 if abs(gain) < TIE else (1 if gain > 0 else -1)
+
+
+def _ranks(methods: Sequence[str], scores: Sequence[Score], sign: float) -> dict[str, float]:
+    """Average ranks over the rows that every method has."""
+    rows: dict[tuple[str, str], dict[str, float]] = {}
+    for score in scores:
+        rows.setdefault((score.graph, score.condition), {})[score.method] = sign * score.mean
+    whole = [row for row in rows.values() if len(row) == len(methods)]
+    if not whole or len(methods) < 2:
+        return {}
+    table = np.array([[row[method] for method in methods] for row in whole])
+    return dict(zip(methods, average_ranks(table).tolist(), strict=True))

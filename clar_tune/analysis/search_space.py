@@ -4,6 +4,13 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from optuna.distributions import (
+    BaseDistribution,
+    CategoricalDistribution,
+    FloatDistribution,
+    IntDistribution,
+)
+
 from clar_tune.analysis.runs import RunView, StudyView
 from clar_tune.models.method import Method
 from clar_tune.records import Params, Value
@@ -105,3 +112,28 @@ def _domain(values: Sequence[Value]) -> Range | Choice | None:
         return Choice(tuple(sorted(numbers)))
     whole = all(isinstance(number, int) for number in numbers)
     return Range(low, high, log=low > 0 and high >= LOG_SPAN * low, integer=whole)
+
+
+def range_of(domain: Range) -> BaseDistribution:
+    """The same range."""
+    if domain.integer:
+        return IntDistribution(int(domain.low), int(domain.high), log=domain.log)
+    return FloatDistribution(domain.low, domain.high, log=domain.log)
+
+
+def readable_distribution(domain: Range | Choice) -> BaseDistribution:
+    """For people: choices are the values themselves."""
+    if isinstance(domain, Range):
+        return range_of(domain)
+    return CategoricalDistribution(_readable(domain))
+
+
+def readable_value(domain: Range | Choice, value: Value) -> Value:
+    """A value as its ``readable_distribution`` holds it."""
+    return _readable(domain)[place(domain, value)] if isinstance(domain, Choice) else value
+
+
+def _readable(domain: Choice) -> tuple[Value, ...]:
+    """The values, or their texts where Optuna would take two of them for one, as 1 and true."""
+    alike = len(set(domain.values)) < len(domain.values)
+    return tuple(map(written, domain.values)) if alike else domain.values

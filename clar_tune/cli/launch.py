@@ -170,7 +170,7 @@ def conclude(ended: Ended, *, as_json: bool) -> None:
 
 def _continuation(ended: Ended) -> str:
     """The command that goes on with a run from where this one was typed."""
-    from clar_tune.cluster.modules import JOB
+    from clar_tune.cluster.packaging import JOB
 
     context, submitted = click.get_current_context(), JOB in os.environ
     words = ["clar-tune", *(["submit"] if submitted else []), "resume", ended.name]

@@ -60,7 +60,7 @@ def repro(key: str, run: str | None, data: Path | None, as_json: bool, store: st
 def _environments(row: RunRow, when: datetime) -> dict[str, dict[str, str]]:
     """What numbers depend on, then and now."""
     from clar_tune.rows import environments
-    from clar_tune.search.machine import machine, versions
+    from clar_tune.search.manifest import machine, versions
 
     def relevant(versions: dict[str, str], machine: dict[str, str | int]) -> dict[str, str]:
         packages = ("python", "torch", "numpy", "scipy")

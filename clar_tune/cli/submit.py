@@ -141,7 +141,7 @@ def _checked(verb: str, words: list[str], folder: Path) -> Order:
 
 
 def _checked_run(given: dict[str, Any], words: list[str], folder: Path) -> Order:
-    from clar_tune.cluster.modules import modules_of
+    from clar_tune.cluster.packaging import modules_of
     from clar_tune.space import load_space, shipped_spaces
     from clar_tune.space.plan import make_plan
     from clar_tune.store.run_names import check_name, fresh_name

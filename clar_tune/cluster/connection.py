@@ -1,8 +1,11 @@
 """A Ray cluster to run on: a private one on this machine, or one that is there already."""
 
 import logging
+import os
+import secrets
 import shutil
 import signal
+import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -12,7 +15,6 @@ import ray
 from ray._common.utils import get_default_system_temp_dir
 
 from clar_tune.cluster.admission import admitted
-from clar_tune.cluster.guard import guarded
 from clar_tune.cluster.resources import Node as Node
 from clar_tune.errors import ClusterError
 
@@ -100,3 +102,38 @@ def _node(node: dict[str, Any]) -> Node:
         name=node["NodeManagerHostname"],
         head=is_head(node),
     )
+
+
+MARK = "CLAR_TUNE_CLUSTER"
+"""A variable in the environment of every process of the cluster."""
+
+WAIT_AND_KILL = """\
+read _
+while pids=$(grep -ls "$1" /proc/[0-9]*/environ | cut -d / -f 3) && [ -n "$pids" ]; do
+    kill -9 $pids
+    sleep 0.3
+done
+"""
+
+
+@contextmanager
+def guarded() -> Iterator[None]:
+    """Processes that Ray starts in the block end with it, or with this process.
+
+    The kernel ends most of them with the driver. But Ray's agents would try for a minute to
+    tell the dead cluster that it is dead, and workers that just start would wait for it.
+    """
+    mark = f"{MARK}={secrets.token_hex(16)}"
+    guard = subprocess.Popen(
+        ["sh", "-c", WAIT_AND_KILL, "sh", mark],
+        stdin=subprocess.PIPE,  # it closes when this process ends, however it does
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,  # out of reach of Ctrl-C
+    )
+    os.environ[MARK] = mark.partition("=")[2]
+    try:
+        yield
+    finally:
+        del os.environ[MARK]
+        guard.communicate()

@@ -130,7 +130,7 @@ def _cluster(address: str, *modules: Path) -> Iterator[list[Any]]:
 
 
 def _own_modules(plan: Plan) -> list[Path]:
-    from clar_tune.cluster.modules import modules_of
+    from clar_tune.cluster.packaging import modules_of
 
     return modules_of(study.method for study in plan.studies)
 

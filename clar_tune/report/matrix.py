@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from clar_tune.analysis.excerpts import excerpt
 from clar_tune.analysis.records import Comparison, Contrast, Row, Score
+from clar_tune.analysis.wording import excerpt
 from clar_tune.graphs.splits import PROTOCOLS
 from clar_tune.records import LOWER_IS_BETTER
 from clar_tune.report import words

@@ -1,14 +1,18 @@
 """What a run writes down about itself, and how a plan is made of it again."""
 
 import json
+import os
+import platform
 from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+
+import torch
 
 from clar_tune.errors import GraphError, StoreError
 from clar_tune.graphs.graph import Graph
 from clar_tune.rows import RunRow, environments
-from clar_tune.search.machine import machine, versions
 from clar_tune.space import parse_space
 from clar_tune.space.plan import Options, Plan, make_plan
 from clar_tune.version import NUMBERS_VERSION
@@ -108,3 +112,41 @@ def check_graphs(graphs: Mapping[str, Graph], row: RunRow) -> None:
 
 def _version(row: RunRow) -> str:
     return str(json.loads(row.versions).get("clar-tune", "of then"))
+
+
+PACKAGES = (
+    *("clar-tune", "ray", "optuna", "torch", "torch-geometric"),
+    *("pyarrow", "numpy", "scipy", "duckdb"),
+)
+
+
+def versions() -> dict[str, str]:
+    """Python and every package that numbers or rows depend on."""
+    found = {"python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            found[package] = "not installed"
+    return found
+
+
+def machine() -> dict[str, str | int]:
+    """The computer, as far as numbers and times depend on it."""
+    gpus = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    return {
+        "host": platform.node(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "processor": _processor(),
+        "processors": os.cpu_count() or 1,
+        "gpus": ", ".join(torch.cuda.get_device_name(number) for number in range(gpus)),
+    }
+
+
+def _processor() -> str:
+    try:
+        with open("/proc/cpuinfo") as file:
+            lines = [line for line in file if line.startswith("model name")]
+    except OSError:
+        lines = []
+    return lines[0].partition(":")[2].strip() if lines else platform.processor()

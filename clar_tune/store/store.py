@@ -15,10 +15,9 @@ from clar_tune.rows import FinalRow, RepeatRow, RunRow, TrialRow
 from clar_tune.store.addresses import resolve
 from clar_tune.store.files import Files
 from clar_tune.store.journal import read_wal, wal_path
-from clar_tune.store.keys import find_key
 from clar_tune.store.lease import Lease, check_free, read_lease
 from clar_tune.store.parquet import Part, numbered, parts_in, write_part
-from clar_tune.store.reader import read_manifest, read_table
+from clar_tune.store.reader import find_key, read_manifest, read_table
 from clar_tune.store.run_names import LATEST, check_name, is_name
 from clar_tune.store.schema import plain, rows_of, table_of
 from clar_tune.store.snapshot import Snapshot, snapshot

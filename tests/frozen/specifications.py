@@ -14,7 +14,7 @@ from clar_tune.graphs.loading import load
 from clar_tune.graphs.variants import varied
 from clar_tune.models.tensors import TensorGraph
 from clar_tune.search.jobs import Job, Outcome, perform
-from clar_tune.search.machine import machine
+from clar_tune.search.manifest import machine
 from clar_tune.space import parse_space
 from clar_tune.space.plan import Options, Plan, make_plan
 

@@ -8,7 +8,7 @@ from support.s3_server import BUCKET, SECRET_KEY, s3_server
 from support.stored_rows import final_row, repeat_row, run_row, trial_row
 
 from clar_tune.errors import StoreError
-from clar_tune.store import Store, lease, tables, writer
+from clar_tune.store import Store, lease, writer
 from clar_tune.store.sql import run_query
 
 
@@ -96,12 +96,12 @@ def test_refused_writes_lose_nothing(store, server, fault, monkeypatch):
     assert keys(store) == [0, 1, 2]
 
 
-@pytest.mark.parametrize("rows_per_part", [3, tables.ROWS_PER_PART])
+@pytest.mark.parametrize("rows_per_part", [3, writer.ROWS_PER_PART])
 @pytest.mark.parametrize("row", [trial_row, repeat_row, final_row])
 def test_a_write_whose_answer_was_lost_adds_nothing_when_tried_again(
     store, server, row, rows_per_part, monkeypatch
 ):
-    monkeypatch.setattr(tables, "ROWS_PER_PART", rows_per_part)
+    monkeypatch.setattr(writer, "ROWS_PER_PART", rows_per_part)
     run = store.create("first", run_row())
     run.append([row(0)])
     run.flush()

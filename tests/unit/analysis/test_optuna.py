@@ -18,11 +18,15 @@ from optuna.trial import TrialState, create_trial
 from support.results import SPACE, failing, finished, view
 from support.simulation import Memory, conductor_for, plan_from, work
 
-from clar_tune.analysis.distributions import readable_distribution, readable_value
 from clar_tune.analysis.importance import importances
 from clar_tune.analysis.optuna_export import check_target, export, opened_by
 from clar_tune.analysis.runs import RunView, StudyView
-from clar_tune.analysis.search_space import searched, space_of
+from clar_tune.analysis.search_space import (
+    readable_distribution,
+    readable_value,
+    searched,
+    space_of,
+)
 from clar_tune.errors import ParameterError, StoreError
 from clar_tune.search.manifest import manifest
 from clar_tune.space import parse_space

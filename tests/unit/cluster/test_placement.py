@@ -5,7 +5,7 @@ The head runs no trials, and the user's package travels to those that do.
 
 import pytest
 
-from clar_tune.cluster.modules import JOB, modules_of
+from clar_tune.cluster.packaging import JOB, modules_of
 from clar_tune.models.method import Method
 
 

@@ -9,8 +9,8 @@ from support.parsed_page import Parsed
 from support.sweep_runs import gridded, swept, whole_grid
 
 from clar_tune.analysis.compare import compare
-from clar_tune.analysis.excerpts import excerpt
 from clar_tune.analysis.runs import RunView
+from clar_tune.analysis.wording import excerpt
 from clar_tune.report import build_page
 from clar_tune.report.formats import numbers
 from clar_tune.report.matrix import matrix_of

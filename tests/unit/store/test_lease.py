@@ -11,7 +11,7 @@ from pyarrow import fs
 from support.stored_rows import contents, final_row, repeat_row, run_row, trial_row
 
 from clar_tune.errors import StoreError
-from clar_tune.store import RunWriter, Store, journal, lease, tables, writer
+from clar_tune.store import RunWriter, Store, journal, lease, writer
 from clar_tune.store.files import Files, sync_folder
 from clar_tune.store.lease import Lease, read_lease
 
@@ -212,7 +212,7 @@ def test_a_driver_that_is_overtaken_while_it_opens_a_run_writes_nothing(
     assert held and contents(tmp_path) == held
 
 
-@pytest.mark.parametrize(("owner", "name"), [(tables.WrittenTable, "add"), (RunWriter, "_fold")])
+@pytest.mark.parametrize(("owner", "name"), [(writer.WrittenTable, "add"), (RunWriter, "_fold")])
 def test_a_driver_that_is_overtaken_while_it_flushes_writes_nothing_more(
     tmp_path, monkeypatch, owner, name
 ):
