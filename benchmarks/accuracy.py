@@ -16,14 +16,10 @@ from typing import NamedTuple
 
 import click
 
-from clar_tune.graphs.graph import Graph
-from clar_tune.graphs.loading import load
-from clar_tune.graphs.splits import pair, search_nodes
-from clar_tune.models.method import Method
-from clar_tune.models.tensors import TensorGraph
+from clar_tune.graphs import Graph, load, pair, search_nodes
+from clar_tune.models import Method, TensorGraph
 from clar_tune.records import Params
-from clar_tune.training.loop import train
-from clar_tune.training.test_score import test_score
+from clar_tune.training import test_score, train
 
 BALANCED = "balanced-60-20-20"
 USUAL: Params = {"lr": 0.01, "dropout": 0.5}

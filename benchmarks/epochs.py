@@ -20,13 +20,9 @@ import click
 
 from benchmarks.memory import megabytes
 from benchmarks.straightforward import Penalty, run
-from clar_tune.graphs.graph import Graph
-from clar_tune.graphs.loading import load
-from clar_tune.graphs.splits import pair, search_nodes
-from clar_tune.models.complement import Complement
-from clar_tune.models.method import Method
-from clar_tune.models.tensors import TensorGraph
-from clar_tune.training.loop import train
+from clar_tune.graphs import Graph, load, pair, search_nodes
+from clar_tune.models import Complement, Method, TensorGraph
+from clar_tune.training import train
 
 GRAPHS = "texas,cora,chameleon,squirrel,computers"
 PROTOCOL = "balanced-60-20-20"

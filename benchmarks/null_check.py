@@ -19,7 +19,7 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from clar_tune.analysis.statistics import LEVEL, estimate
+from clar_tune.analysis import LEVEL, estimate
 
 Floats = NDArray[np.float64]
 Nodes = NDArray[np.int64]

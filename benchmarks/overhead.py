@@ -18,9 +18,9 @@ from pathlib import Path
 
 import click
 
-from clar_tune.graphs.loading import load
-from clar_tune.models.tensors import TensorGraph
-from clar_tune.search.jobs import Job, Trained, perform
+from clar_tune.graphs import load
+from clar_tune.models import TensorGraph
+from clar_tune.search import Job, Trained, perform
 from clar_tune.store import Store
 
 GRAPH, METHOD, PROTOCOL = "csbm-homophily", "gcn+clar", "balanced-60-20-20"

@@ -13,11 +13,9 @@ from pathlib import Path
 import click
 from click.testing import CliRunner
 
-from clar_tune.analysis.compare import compare
-from clar_tune.analysis.runs import read_run
+from clar_tune.analysis import compare, read_run
 from clar_tune.cli import main as clar_tune
-from clar_tune.report.figures import Figure, of_comparison
-from clar_tune.report.figures.files import drawn
+from clar_tune.report import Figure, drawn, of_comparison
 from clar_tune.store import Store
 
 ROOT = Path(__file__).parent.parent

@@ -89,13 +89,12 @@ def main(studies: int, trials: int, repeats: int, folder: Path | None, as_json: 
 
 def measure(folder: Path, studies: int, trials: int, repeats: int) -> Figures:
     """Run the search into a store, and read from its rows how it went."""
-    from clar_tune.cluster.driver import Launch, drive
-    from clar_tune.cluster.environment import prepare
-    from clar_tune.search.manifest import manifest
+    from clar_tune.cluster import Launch, drive, prepare
+    from clar_tune.search import manifest_of
     from clar_tune.store import Store
 
     plan, graphs = planned(studies, trials, repeats)
-    store, row = Store.open(folder), manifest(plan, graphs)
+    store, row = Store.open(folder), manifest_of(plan, graphs)
     prepare("local")
     install_stub()
     meter = Meter()
@@ -121,9 +120,8 @@ def measure(folder: Path, studies: int, trials: int, repeats: int) -> Figures:
 
 def planned(studies: int, trials: int, repeats: int) -> tuple[Any, dict[str, Any]]:
     """Ten methods on as many graphs as it takes; every graph has the content of one."""
-    from clar_tune.graphs.loading import load
-    from clar_tune.space import load_space
-    from clar_tune.space.plan import Options, make_plan
+    from clar_tune.graphs import load
+    from clar_tune.space import Options, load_space, make_plan
 
     space = load_space("all")
     options = Options(
@@ -185,7 +183,7 @@ def install_stub() -> None:
 def made_up(spec: Any, purpose: str, index: int, graph: Any, tensors: Any) -> Any:
     """A training that takes no time; its score depends on the configuration and the splits."""
     from clar_tune.records import TrainRecord
-    from clar_tune.search.jobs import Trained
+    from clar_tune.search import Trained
     from clar_tune.seeds import seed_for
 
     of = (spec.graph, spec.backbone, spec.regularizer)

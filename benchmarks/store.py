@@ -22,8 +22,7 @@ import duckdb
 
 from benchmarks.memory import megabytes
 from clar_tune.rows import RepeatRow, RunRow, StudyColumns, TrialRow
-from clar_tune.store import Store
-from clar_tune.store.sql import run_query
+from clar_tune.store import Store, run_query
 
 ROUNDS = 5
 BATCH = 50_000

@@ -13,8 +13,7 @@ from torch import Tensor, nn
 from torch_geometric.nn import GATConv, GCNConv, SAGEConv
 from torch_geometric.utils import degree, negative_sampling
 
-from clar_tune.graphs.graph import Graph
-from clar_tune.graphs.splits import SearchNodes
+from clar_tune.graphs import Graph, SearchNodes
 
 
 class TwoLayers(nn.Module):

@@ -8,19 +8,6 @@ The regularizers work in any training loop::
     loss = cross_entropy(h[train], y[train]) + penalty(h, edge_index)
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+import lazy_loader
 
-from clar_tune.version import __version__
-
-if TYPE_CHECKING:
-    from clar_tune.models.regularizers import CLAR, NL, MadReg, PReg
-
-__all__ = ["CLAR", "NL", "MadReg", "PReg", "__version__"]
-
-
-def __getattr__(name: str) -> Any:
-    # The command line imports this package too, and must not wait for torch.
-    if name in __all__:
-        return getattr(import_module("clar_tune.models.regularizers"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -16,7 +16,7 @@ from clar_tune.analysis.statistics import (
     signed_rank_sum,
     signed_ranks,
 )
-from clar_tune.graphs.catalogue import base_name, family_name, is_generated
+from clar_tune.graphs import base_name, family_name, is_generated
 
 Pair = tuple[str, str]
 

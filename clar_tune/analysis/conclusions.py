@@ -8,7 +8,7 @@ from clar_tune.analysis.runs import RunView
 from clar_tune.analysis.scores import COMPLEMENT, WEIGHTS
 from clar_tune.analysis.statistics import ENOUGH_UNITS, LEVEL, least_p
 from clar_tune.analysis.wording import counted, place, probability, some
-from clar_tune.graphs.catalogue import is_generated
+from clar_tune.graphs import is_generated
 from clar_tune.records import LOWER_IS_BETTER
 from clar_tune.rows import environments
 

@@ -13,7 +13,7 @@ from clar_tune.analysis.same_ranges import Content, content_of, same_ranges
 from clar_tune.analysis.scores import Sample
 from clar_tune.analysis.statistics import ENOUGH_UNITS, LEVEL, holm
 from clar_tune.analysis.wording import counted
-from clar_tune.graphs.variants import VARIANTS
+from clar_tune.graphs import VARIANTS
 from clar_tune.paper import printed, printed_ratio
 
 Pair = tuple[Place, Place]

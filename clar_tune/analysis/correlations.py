@@ -14,7 +14,7 @@ from clar_tune.analysis.records import Correlation, Point
 from clar_tune.analysis.scores import Sample, Unit
 from clar_tune.analysis.statistics import Coefficient, pearson, spearman
 from clar_tune.paper import coefficient
-from clar_tune.space.domains import written
+from clar_tune.space import written
 
 Group = tuple[str, str, str]
 """Graph, method, and the condition without the key."""

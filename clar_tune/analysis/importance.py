@@ -12,8 +12,9 @@ from optuna.trial import create_trial
 from clar_tune.analysis.runs import StudyView
 from clar_tune.analysis.search_space import Searched, place, range_of, searched
 from clar_tune.records import HINTS, LOWER_IS_BETTER, Value
-from clar_tune.space import Space
-from clar_tune.space.domains import Choice, Range
+from clar_tune.space import Choice, Levels, Range
+
+optuna.logging.set_verbosity(optuna.logging.ERROR)  # else it tells of every study it creates
 
 FEWEST = 8
 """Trials with a score below which nothing is said."""
@@ -30,7 +31,7 @@ FEWEST_BEST = 5
 """… or this many, if they are no more than half."""
 
 
-def importances(study: StudyView, space: Space | None = None) -> dict[str, float]:
+def importances(study: StudyView, levels: Levels | None = None) -> dict[str, float]:
     """Share of each searched parameter in being among the best; the largest first, sum 1.
 
     Optuna's PED-ANOVA: how far the values of the best quarter differ from those of all trials.
@@ -49,7 +50,7 @@ def importances(study: StudyView, space: Space | None = None) -> dict[str, float
     losses = _losses(study)
     if len(set(losses.values())) < 2:
         return {}
-    found = searched(study, space)
+    found = searched(study, levels)
     names = sorted({name for number in losses for name in found.chosen[number]})
     if not names:
         return {}

@@ -31,7 +31,9 @@ from clar_tune.analysis.search_space import (
 from clar_tune.errors import ParameterError, StoreError
 from clar_tune.records import LOWER_IS_BETTER
 from clar_tune.rows import TrialRow
-from clar_tune.space import Space
+from clar_tune.space import Levels
+
+optuna.logging.set_verbosity(optuna.logging.ERROR)  # else it tells of every study it creates
 
 SQLITE = (".db", ".sqlite", ".sqlite3")
 JOURNAL = (".log", ".journal")
@@ -54,7 +56,7 @@ def check_target(path: Path) -> None:
 
 
 def export(
-    runs: Sequence[tuple[RunView, Space | None]], path: Path, told: Told = lambda _: None
+    runs: Sequence[tuple[RunView, Levels | None]], path: Path, told: Told = lambda _: None
 ) -> None:
     """Write one Optuna study per study that has begun; test scores are left out, on purpose.
 
@@ -77,10 +79,10 @@ def opened_by(path: Path) -> str:
     return f"optuna-dashboard {shlex.quote(target)}"
 
 
-def _fill(storage: BaseStorage, runs: Sequence[tuple[RunView, Space | None]], told: Told) -> None:
-    for run, space in runs:
+def _fill(storage: BaseStorage, runs: Sequence[tuple[RunView, Levels | None]], told: Told) -> None:
+    for run, levels in runs:
         for study in run.studies:
-            _add(storage, run, study, searched(study, space))
+            _add(storage, run, study, searched(study, levels))
             told(len(study.trials))
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import yaml
 
-from clar_tune.space.reader import LEVELS
+from clar_tune.space import LEVELS
 
 Content = Mapping[str, Mapping[str, Any]]
 """Parameters of each level as the file writes them."""

@@ -18,7 +18,7 @@ from clar_tune.analysis.statistics import (
     estimate_of_means,
     settled,
 )
-from clar_tune.graphs.splits import PROTOCOLS
+from clar_tune.graphs import PROTOCOLS
 from clar_tune.paper import printed
 from clar_tune.records import LOWER_IS_BETTER
 

@@ -11,12 +11,21 @@ from optuna.distributions import (
     IntDistribution,
 )
 
+from clar_tune.analysis.layout import parts_of
 from clar_tune.analysis.runs import RunView, StudyView
-from clar_tune.models.method import Method
+from clar_tune.graphs import VARIANTS
 from clar_tune.records import Params, Value
-from clar_tune.space import Space, condition_text, parse_space
-from clar_tune.space.domains import Choice, Range, same, written
-from clar_tune.space.parameters import ParameterSet
+from clar_tune.space import (
+    Choice,
+    Fixed,
+    Levels,
+    Parameter,
+    ParameterSet,
+    Range,
+    same,
+    stored_levels,
+    written,
+)
 
 LOG_SPAN = 20.0
 """Positive numbers whose largest is this many times their smallest are taken for a log range."""
@@ -33,15 +42,15 @@ class Searched:
     """Values that all trials share because they were not searched."""
 
 
-def space_of(run: RunView) -> Space:
-    """The space of a run from its manifest; fails where a model of the user's own is missing."""
-    return parse_space(run.row.space_text, run.row.space, f"manifest of {run.name}")
+def levels_of(run: RunView) -> Levels:
+    """What the methods of a run might choose from, as its manifest tells."""
+    return stored_levels(run.row.space_text, run.row.settings, f"manifest of {run.name}")
 
 
-def searched(study: StudyView, space: Space | None) -> Searched:
+def searched(study: StudyView, levels: Levels | None) -> Searched:
     """As the space says; from the values alone where it is unknown or does not fit them."""
     rows = {trial.trial: json.loads(trial.params) for trial in study.trials}
-    parameters = None if space is None else _parameters(study, space)
+    parameters = None if levels is None else _parameters(study, levels, rows.values())
     if parameters is not None:
         chosen = {number: _active(parameters, row) for number, row in rows.items()}
         whole = {number: values for number, values in chosen.items() if values is not None}
@@ -65,14 +74,14 @@ def place(domain: Choice, value: Value) -> int:
     return next(n for n, choice in enumerate(domain.values) if same(value, choice))
 
 
-def _parameters(study: StudyView, space: Space) -> ParameterSet | None:
-    try:
-        method = Method.parse(study.method)
-        conditions = {condition_text(given): given for given in space.conditions_of(method)}
-        condition = conditions[study.condition]
-        return space.parameters(study.trials[0].settings, method, condition)
-    except Exception:  # a user's own model may raise anything; values say enough without it
-        return None
+def _parameters(study: StudyView, levels: Levels, rows: Iterable[Params]) -> ParameterSet:
+    """The parameters of a study; those that its condition names have one value."""
+    known = {name: row[name] for row in rows for name in row}
+    chosen = levels.of(study.method, known)
+    for name in parts_of(study.condition):
+        if name not in VARIANTS and name in known:
+            chosen[name] = Parameter(name, Fixed(known[name]))
+    return ParameterSet(tuple(chosen.values()))
 
 
 def _active(parameters: ParameterSet, row: Params) -> dict[str, Value] | None:

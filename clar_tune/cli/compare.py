@@ -12,7 +12,7 @@ from clar_tune.cli.options import store_option
 from clar_tune.errors import UnknownName
 
 if TYPE_CHECKING:
-    from clar_tune.analysis.records import Comparison
+    from clar_tune.analysis import Comparison
     from clar_tune.store import Store
 
 
@@ -48,7 +48,7 @@ def compare(runs: tuple[str, ...], space: str | None, form: str, store: str) -> 
       clar-tune compare --run first --run second --format csv
     """  # noqa: D301
     from clar_tune.cli.pages import print_table
-    from clar_tune.report.formats import FORMATS
+    from clar_tune.report import FORMATS
     from clar_tune.store import Store
 
     if runs and space is not None:
@@ -65,8 +65,7 @@ def compare(runs: tuple[str, ...], space: str | None, form: str, store: str) -> 
 
 def _joined(store: Store, runs: Sequence[str]) -> Comparison:
     """One comparison of all runs; a run that is named twice counts once."""
-    from clar_tune.analysis.compare import compare
-    from clar_tune.analysis.runs import read_run
+    from clar_tune.analysis import compare, read_run
 
     names = dict.fromkeys(store.find(run).name for run in runs or ["latest"])
     return compare([read_run(store, name) for name in names])

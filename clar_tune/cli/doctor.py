@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from clar_tune.cli.options import store_option
-from clar_tune.cluster.health import Check
+from clar_tune.cluster import Check
 
 PACKAGES = (
     *("clar-tune", "torch", "torch-geometric", "ray", "optuna", "pyarrow", "duckdb"),
@@ -57,7 +57,7 @@ def doctor(data: Path | None, address: str | None, as_json: bool, store: str) ->
 
 
 def _versions() -> list[Check]:
-    from clar_tune.cluster.health import installed
+    from clar_tune.cluster import installed
 
     checks = [Check("python", sys.version_info >= (3, 11), sys.version.split()[0])]
     for package in PACKAGES:
@@ -80,7 +80,7 @@ def _hardware() -> list[Check]:
 
 def _graphs(data: Path | None, *, shared: bool) -> Check:
     from clar_tune.errors import ClarTuneError
-    from clar_tune.graphs.loading import DATASETS, locate
+    from clar_tune.graphs import DATASETS, locate
 
     try:
         here = [name for name in DATASETS if locate(name, data) is not None]
@@ -93,8 +93,8 @@ def _graphs(data: Path | None, *, shared: bool) -> Check:
 
 
 def _cache() -> Check:
-    from clar_tune.cluster.health import unwritable_cache
-    from clar_tune.graphs.download import cache_folder
+    from clar_tune.cluster import unwritable_cache
+    from clar_tune.graphs import cache_folder
 
     wrong = unwritable_cache()
     return Check("cache", not wrong, wrong or f"{cache_folder()} can be written to")
@@ -120,8 +120,7 @@ def _write_into(url: str) -> None:
     import secrets
 
     from clar_tune.errors import StoreError
-    from clar_tune.store.addresses import resolve
-    from clar_tune.store.files import Files
+    from clar_tune.store import Files, resolve
 
     files = Files(*resolve(url))
     name, written = f".probe-{secrets.token_hex(4)}", b"clar-tune doctor\n"
@@ -165,12 +164,9 @@ def _open_to_others(file: Path) -> bool:
 
 def _training() -> Check:
     from clar_tune.errors import ClarTuneError
-    from clar_tune.graphs.loading import load
-    from clar_tune.graphs.splits import pair, search_nodes
-    from clar_tune.models.method import Method
-    from clar_tune.models.tensors import TensorGraph
-    from clar_tune.training.devices import best_device
-    from clar_tune.training.loop import train
+    from clar_tune.graphs import load, pair, search_nodes
+    from clar_tune.models import Method, TensorGraph
+    from clar_tune.training import best_device, train
 
     try:
         graph, protocol = load("csbm-homophily"), "balanced-60-20-20"
@@ -184,9 +180,9 @@ def _training() -> Check:
 
 
 def _cluster(address: str) -> list[Check]:
-    from clar_tune.cluster.environment import prepare
+    from clar_tune.cluster import prepare
 
     prepare(address)
-    from clar_tune.cluster.inspection import inspect
+    from clar_tune.cluster import inspect
 
     return inspect(address)

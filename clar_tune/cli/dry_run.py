@@ -10,23 +10,22 @@ import click
 
 from clar_tune.cli.durations import readable
 from clar_tune.cli.failures import one_line
-from clar_tune.cluster.resources import GIB
+from clar_tune.cluster import GIB
 
 if TYPE_CHECKING:
-    from clar_tune.cluster.driver import Launch
-    from clar_tune.graphs.graph import Graph
-    from clar_tune.search.estimate import Estimate
-    from clar_tune.space.plan import Plan
+    from clar_tune.cluster import Launch
+    from clar_tune.graphs import Graph
+    from clar_tune.search import Estimate
+    from clar_tune.space import Plan
 
 
 def show_plan(plan: Plan, launch: Launch, *, as_json: bool) -> None:
     """Print studies, trainings and the estimated time; nothing is stored or downloaded."""
-    from clar_tune.cluster.environment import prepare
-    from clar_tune.search.estimate import EPOCHS, estimates
-    from clar_tune.search.memory import needs
+    from clar_tune.cluster import prepare
+    from clar_tune.search import EPOCHS, estimates, needs
 
     prepare(launch.address)
-    from clar_tune.cluster.asha import Rungs
+    from clar_tune.cluster import Rungs
 
     graphs = _graphs_here(plan, launch)
     with one_line():
@@ -69,9 +68,8 @@ def _workers(launch: Launch) -> int:
 
 
 def _graphs_here(plan: Plan, launch: Launch) -> dict[str, Graph]:
-    from clar_tune.cluster.driver import load_graphs
-    from clar_tune.graphs.catalogue import dataset_named
-    from clar_tune.graphs.loading import locate
+    from clar_tune.cluster import load_graphs
+    from clar_tune.graphs import dataset_named, locate
 
     def here(name: str) -> bool:
         return dataset_named(name).source is None or locate(name, launch.data) is not None

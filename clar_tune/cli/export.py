@@ -12,8 +12,8 @@ from clar_tune.cli.options import store_option
 from clar_tune.errors import ClarTuneError, StoreError
 
 if TYPE_CHECKING:
-    from clar_tune.analysis.runs import RunView
-    from clar_tune.space import Space
+    from clar_tune.analysis import RunView
+    from clar_tune.space import Levels
 
 
 @click.command()
@@ -51,9 +51,7 @@ def export(target: Path, names: tuple[str, ...], store: str) -> None:
       pip install optuna-dashboard
       optuna-dashboard run.log
     """  # noqa: D301
-    from clar_tune.analysis.optuna_export import check_target, opened_by
-    from clar_tune.analysis.optuna_export import export as write
-    from clar_tune.analysis.runs import read_run
+    from clar_tune.analysis import check_target, export as write, opened_by, read_run
     from clar_tune.store import Store
 
     check_target(target)
@@ -62,7 +60,7 @@ def export(target: Path, names: tuple[str, ...], store: str) -> None:
     trials = sum(len(study.trials) for view in found.values() for study in view.studies)
     if not trials:
         raise StoreError(f"{', '.join(found)}: no study has begun, so there is nothing to write.")
-    runs = [(view, _space(view)) for view in found.values()]
+    runs = [(view, _levels(view)) for view in found.values()]
     if sys.stderr.isatty():
         with click.progressbar(length=trials, label="trials written", file=sys.stderr) as bar:
             write(runs, target, bar.update)
@@ -73,11 +71,11 @@ def export(target: Path, names: tuple[str, ...], store: str) -> None:
     click.echo(opened_by(target))
 
 
-def _space(view: RunView) -> Space | None:
-    from clar_tune.analysis.search_space import space_of
+def _levels(view: RunView) -> Levels | None:
+    from clar_tune.analysis import levels_of
 
     try:
-        return space_of(view)
+        return levels_of(view)
     except ClarTuneError as error:
         click.echo(
             f"clar-tune: {view.name}: ranges are guessed from values, as its space cannot be "

@@ -9,7 +9,7 @@ from clar_tune.errors import TrainingError
 @contextmanager
 def one_line() -> Iterator[None]:
     """Trainings in a command's own process: a user's model may raise anything."""
-    from clar_tune.search.jobs import described
+    from clar_tune.search import described
 
     try:
         yield

@@ -55,9 +55,7 @@ def fetch(given: Path | None, names: tuple[str, ...], data: Path | None) -> None
     Example:
       clar-tune graphs fetch cora texas
     """  # noqa: D301
-    from clar_tune.graphs.catalogue import dataset_named
-    from clar_tune.graphs.download import fetch as download
-    from clar_tune.graphs.loading import locate
+    from clar_tune.graphs import dataset_named, fetch as download, locate
 
     for name in names:
         if dataset_named(name).source is None:
@@ -83,7 +81,7 @@ def verify(given: Path | None, names: tuple[str, ...], data: Path | None, as_jso
     Example:
       clar-tune graphs verify cora texas
     """  # noqa: D301
-    from clar_tune.graphs.loading import DATASETS
+    from clar_tune.graphs import DATASETS
 
     found = {}
     for name in names or DATASETS:
@@ -99,7 +97,7 @@ def verify(given: Path | None, names: tuple[str, ...], data: Path | None, as_jso
 
 
 def _rows(data: Path | None) -> list[dict[str, Any]]:
-    from clar_tune.graphs.loading import DATASETS
+    from clar_tune.graphs import DATASETS
 
     return [
         {
@@ -114,8 +112,7 @@ def _rows(data: Path | None) -> list[dict[str, Any]]:
 
 
 def _whereabouts(name: str, data: Path | None) -> str:
-    from clar_tune.graphs.download import cache_folder
-    from clar_tune.graphs.loading import DATASETS, locate
+    from clar_tune.graphs import DATASETS, cache_folder, locate
 
     if DATASETS[name].source is None:
         return "generated"
@@ -129,7 +126,7 @@ def _print_table(rows: Iterable[dict[str, Any]]) -> None:
     from rich import box
     from rich.table import Table
 
-    from clar_tune.graphs.catalogue import NOTES
+    from clar_tune.graphs import NOTES
 
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     numbers = ("nodes", "edges", "features", "classes", "homophily")
@@ -150,8 +147,7 @@ def _print_table(rows: Iterable[dict[str, Any]]) -> None:
 
 def _verdict(name: str, data: Path | None) -> str:
     """``ok``, ``not here``, or what is wrong with a graph."""
-    from clar_tune.graphs.catalogue import dataset_named
-    from clar_tune.graphs.loading import facts_of, load_raw, locate
+    from clar_tune.graphs import dataset_named, facts_of, load_raw, locate
 
     try:
         dataset = dataset_named(name)

@@ -16,11 +16,10 @@ from click.core import ParameterSource
 from clar_tune.cli.durations import Duration
 
 if TYPE_CHECKING:
-    from clar_tune.cluster.driver import Launch
-    from clar_tune.cluster.resources import Resources
-    from clar_tune.graphs.graph import Graph
-    from clar_tune.search.study import Course
-    from clar_tune.space.plan import Plan
+    from clar_tune.cluster import Launch, Resources
+    from clar_tune.graphs import Graph
+    from clar_tune.search import Course
+    from clar_tune.space import Plan
     from clar_tune.store import RunWriter, Store
 
 Command = Callable[..., None]
@@ -69,7 +68,7 @@ def launch_options(command: Command) -> Command:
 
 def _prepared(context: click.Context, parameter: click.Parameter, address: str) -> str:
     """The address; Ray's settings are made at once, as a module of the user's may import Ray."""
-    from clar_tune.cluster.environment import prepare
+    from clar_tune.cluster import prepare
 
     if not context.resilient_parsing:
         prepare(address)
@@ -88,8 +87,7 @@ def launch_from(given: dict[str, Any], usual: Resources | None = None) -> Launch
 
     ``usual`` are the resources that a stored run had before.
     """
-    from clar_tune.cluster.driver import Launch
-    from clar_tune.cluster.resources import Resources
+    from clar_tune.cluster import Launch, Resources
 
     usual = usual or Resources()
     cpus, gpus = given.pop("cpus_per_trial"), given.pop("gpus_per_trial")
@@ -102,14 +100,14 @@ def launch_from(given: dict[str, Any], usual: Resources | None = None) -> Launch
 
 def start(store: Store, plan: Plan, name: str | None, launch: Launch, *, quiet: bool) -> Ended:
     """Begin a run and work on it."""
-    from clar_tune.cluster.driver import load_graphs
-    from clar_tune.search.manifest import manifest
-    from clar_tune.store.run_names import fresh_name
+    from clar_tune.cluster import load_graphs
+    from clar_tune.search import manifest_of
+    from clar_tune.store import fresh_name
 
     chosen = fresh_name(plan.space.name) if name is None else name
     store.check_new(chosen)
     graphs = load_graphs(plan, launch.data)
-    row = manifest(plan, graphs)
+    row = manifest_of(plan, graphs)
     return work(
         store, chosen, lambda _: store.create(chosen, row), plan, graphs, launch, quiet=quiet
     )
@@ -131,8 +129,8 @@ def work(
     """
     from clar_tune.cli.live import view_on
     from clar_tune.cli.streams import diverted
-    from clar_tune.cluster.driver import drive
-    from clar_tune.graphs.download import cache_folder
+    from clar_tune.cluster import drive
+    from clar_tune.graphs import cache_folder
 
     log = cache_folder().parent / "logs" / f"{name}.log"
     if not quiet:
@@ -149,10 +147,9 @@ def work(
 
 def conclude(ended: Ended, *, as_json: bool) -> None:
     """Print what came out, say what is missing, and exit accordingly."""
-    from clar_tune.analysis.compare import compare
-    from clar_tune.analysis.runs import read_run
+    from clar_tune.analysis import compare, read_run
     from clar_tune.cli.pages import print_table
-    from clar_tune.report.formats.as_json import FORMAT, data_of
+    from clar_tune.report import FORMAT, data_of
 
     comparison = compare([read_run(ended.store, ended.name)])
     if as_json:
@@ -170,7 +167,7 @@ def conclude(ended: Ended, *, as_json: bool) -> None:
 
 def _continuation(ended: Ended) -> str:
     """The command that goes on with a run from where this one was typed."""
-    from clar_tune.cluster.packaging import JOB
+    from clar_tune.cluster import JOB
 
     context, submitted = click.get_current_context(), JOB in os.environ
     words = ["clar-tune", *(["submit"] if submitted else []), "resume", ended.name]

@@ -10,8 +10,7 @@ from clar_tune.cli.durations import readable
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from clar_tune.search.progress import Progress
-    from clar_tune.search.scheduler import Conductor
+    from clar_tune.search import Conductor, Progress
 
 LINES_EVERY = 10.0
 """Seconds between two lines where there is no terminal."""
@@ -66,7 +65,7 @@ class Lines(Silent):
             self._write(conductor)
 
     def _write(self, conductor: Conductor) -> None:
-        from clar_tune.search.progress import progress_of
+        from clar_tune.search import progress_of
 
         self._stream.write(f"{summary(progress_of(conductor), self._clock)}\n")
 
@@ -98,7 +97,7 @@ class Board(Silent):
         from rich.console import Group
         from rich.text import Text
 
-        from clar_tune.search.progress import progress_of
+        from clar_tune.search import progress_of
 
         self._next = time.monotonic() + REDRAW_EVERY
         progress = progress_of(conductor)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from clar_tune.analysis.records import Comparison
+    from clar_tune.analysis import Comparison
 
 
 WIDTH = 100
@@ -38,7 +38,7 @@ def print_whole(table: Table) -> None:
 
 def print_table(*comparisons: Comparison) -> None:
     """Comparisons as tables, with styles on a terminal."""
-    from clar_tune.report.formats import table
+    from clar_tune.report import table
 
     page = console()
     click.echo(table(*comparisons, width=page.width, styled=page.is_terminal), nl=False)

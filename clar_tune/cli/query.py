@@ -42,8 +42,7 @@ def query(sql: str, form: str, store: str) -> None:
       clar-tune query "FROM trials WHERE state = 'failed'" --format csv
       clar-tune query "DESCRIBE repeats"
     """  # noqa: D301
-    from clar_tune.store import Store
-    from clar_tune.store.sql import run_query
+    from clar_tune.store import Store, run_query
 
     if form == "parquet" and sys.stdout.isatty():
         raise QueryError("Parquet is not for a terminal. Write it to a file: … > answer.parquet")
@@ -86,7 +85,7 @@ def _print_json(answer: Any) -> None:
 
 
 def _print_parquet(answer: Any) -> None:
-    from clar_tune.store.parquet import encoded
+    from clar_tune.store import encoded
 
     sys.stdout.buffer.write(encoded(answer))
 

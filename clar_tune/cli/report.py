@@ -15,8 +15,8 @@ from clar_tune.cli.options import store_option
 from clar_tune.errors import ParameterError
 
 if TYPE_CHECKING:
-    from clar_tune.analysis.runs import RunView
-    from clar_tune.report.figures import Figure
+    from clar_tune.analysis import RunView
+    from clar_tune.report import Figure
     from clar_tune.store import Store
 
 LOOPBACK = "127.0.0.1"
@@ -134,16 +134,15 @@ def _names(store: Store, runs: Sequence[str]) -> list[str]:
 
 
 def _views(store: Store, names: Sequence[str]) -> list[RunView]:
-    from clar_tune.analysis.runs import read_run
+    from clar_tune.analysis import read_run
 
     return [read_run(store, name, curves=True) for name in names]
 
 
 def _figures(views: Sequence[RunView]) -> Iterator[Figure]:
     """Those of the comparison, then those of every study."""
-    from clar_tune.analysis.compare import compare
-    from clar_tune.analysis.importance import importances
-    from clar_tune.report.figures import of_comparison, of_study
+    from clar_tune.analysis import compare, importances
+    from clar_tune.report import of_comparison, of_study
 
     yield from of_comparison(compare(views), views)
     for view in views:
@@ -153,7 +152,7 @@ def _figures(views: Sequence[RunView]) -> Iterator[Figure]:
 
 def _write_figures(drawn: list[Figure], folder: Path) -> None:
     """Some hundred figures take a while: a terminal sees how far they are."""
-    from clar_tune.report.figures import write_figures
+    from clar_tune.report import write_figures
 
     if not sys.stderr.isatty():
         write_figures(drawn, folder)

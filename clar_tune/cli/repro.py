@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from clar_tune.rows import RunRow
-    from clar_tune.search.repro import Difference
+    from clar_tune.search import Difference
 
 
 @click.command()
@@ -35,8 +35,7 @@ def repro(key: str, run: str | None, data: Path | None, as_json: bool, store: st
     Example:
       clar-tune repro 3f2a9c
     """  # noqa: D301
-    from clar_tune.search.manifest import plan_of
-    from clar_tune.search.repro import repeat_training
+    from clar_tune.search import plan_of, repeat_training
     from clar_tune.store import Store
 
     stored, table, row = Store.open(store).find_key(key, run)
@@ -60,7 +59,7 @@ def repro(key: str, run: str | None, data: Path | None, as_json: bool, store: st
 def _environments(row: RunRow, when: datetime) -> dict[str, dict[str, str]]:
     """What numbers depend on, then and now."""
     from clar_tune.rows import environments
-    from clar_tune.search.manifest import machine, versions
+    from clar_tune.search import machine, versions
 
     def relevant(versions: dict[str, str], machine: dict[str, str | int]) -> dict[str, str]:
         packages = ("python", "torch", "numpy", "scipy")

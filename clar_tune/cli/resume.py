@@ -9,12 +9,12 @@ import click
 
 from clar_tune.cli.launch import Ended, conclude, launch_from, launch_options, output_options, work
 from clar_tune.cli.options import store_option
-from clar_tune.cluster.resources import Resources
+from clar_tune.cluster import Resources
 from clar_tune.errors import ParameterError
 
 if TYPE_CHECKING:
-    from clar_tune.cluster.driver import Launch
-    from clar_tune.space.plan import Plan
+    from clar_tune.cluster import Launch
+    from clar_tune.space import Plan
     from clar_tune.store import RunWriter, Store
 
 
@@ -90,8 +90,8 @@ def _go_on(
     quiet: bool,
     as_json: bool,
 ) -> None:
-    from clar_tune.cluster.driver import load_graphs
-    from clar_tune.search.manifest import check_graphs, check_numbers, plan_of
+    from clar_tune.cluster import load_graphs
+    from clar_tune.search import check_graphs, check_numbers, plan_of
     from clar_tune.store import Store
 
     store = Store.open(url)
@@ -116,7 +116,7 @@ def _go_on(
 
 
 def _reopened(store: Store, name: str, plan: Plan, terminal: TextIO) -> RunWriter:
-    from clar_tune.search.manifest import budget, with_this_driver
+    from clar_tune.search import budget, with_this_driver
 
     writer = store.reopen(name)
     if writer.lost:
@@ -145,7 +145,7 @@ def _check_threads(plan: Plan, launch: Launch) -> None:
 
 def _extended(plan: Plan, more: dict[str, int]) -> Plan:
     """The plan with a larger budget; the start-up of its searches stays what it was."""
-    from clar_tune.space.plan import make_plan
+    from clar_tune.space import make_plan
 
     if not more:
         return plan

@@ -12,8 +12,8 @@ from clar_tune.cli.launch import conclude, launch_from, launch_options, output_o
 from clar_tune.cli.options import store_option
 
 if TYPE_CHECKING:
-    from clar_tune.cluster.resources import Resources
-    from clar_tune.space.plan import Options
+    from clar_tune.cluster import Resources
+    from clar_tune.space import Options
 
 
 class Names(click.ParamType[tuple[str, ...]]):
@@ -90,8 +90,7 @@ def run(
       clar-tune run --space quickstart
       clar-tune run --space heterophily --graphs texas,cornell --trials 12 --time-budget 30m
     """  # noqa: D301
-    from clar_tune.space import load_space
-    from clar_tune.space.plan import make_plan
+    from clar_tune.space import load_space, make_plan
     from clar_tune.store import Store
 
     launch = launch_from(given)
@@ -107,7 +106,7 @@ def run(
 
 def options_from(given: dict[str, Any], resources: Resources, no_pruning: bool) -> Options:
     """The options of a run among what its command was given."""
-    from clar_tune.space.plan import Options
+    from clar_tune.space import Options
 
     names = {field.name for field in dataclasses.fields(Options)} & set(given)
     values = {name: given[name] for name in names}

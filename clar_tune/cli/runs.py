@@ -13,7 +13,7 @@ from clar_tune.cli.options import store_option
 from clar_tune.errors import UnknownName
 
 if TYPE_CHECKING:
-    from clar_tune.analysis.runs import StudyView
+    from clar_tune.analysis import StudyView
     from clar_tune.rows import RunRow, TrialRow
     from clar_tune.store import Store, StoredRun
 
@@ -69,7 +69,7 @@ def show(run: str, as_json: bool, store: str) -> None:
     Example:
       clar-tune show latest
     """  # noqa: D301
-    from clar_tune.analysis.runs import read_run
+    from clar_tune.analysis import read_run
     from clar_tune.store import Store
 
     opened = Store.open(store)
@@ -105,7 +105,7 @@ def best(graph: str, method: str, condition: str, run: str, store: str) -> None:
     """  # noqa: D301
     import yaml
 
-    from clar_tune.analysis.runs import read_run
+    from clar_tune.analysis import read_run
     from clar_tune.store import Store
 
     opened = Store.open(store)

@@ -12,9 +12,8 @@ from clar_tune.errors import ClarTuneError
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from clar_tune.models.method import Method
-    from clar_tune.space import Correlate, Space
-    from clar_tune.space.parameters import Parameter
+    from clar_tune.models import Method
+    from clar_tune.space import Correlate, Parameter, Space
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
@@ -141,7 +140,7 @@ def _rules(space: "Space", settings: str) -> dict[str, Any]:
 def _parameters(space: "Space", settings: str, method: "Method") -> "list[Parameter]":
     """What a method may choose from, apart from what its conditions fix."""
     condition = space.conditions_of(method)[0]
-    given = space.settings[settings].levels.of(method).values()
+    given = space.settings[settings].levels.of(method.name, method.parameters()).values()
     return [parameter for parameter in given if parameter.name not in condition]
 
 
@@ -159,7 +158,7 @@ def _print_list(found: "list[Space]") -> None:
 
 
 def _print_head(space: "Space") -> None:
-    from clar_tune.space.domains import Choice
+    from clar_tune.space import Choice
 
     _print(f"{space.name}: {space.description}")
     for protocol in dict.fromkeys(space.protocols.values()):
@@ -178,7 +177,7 @@ def _print_head(space: "Space") -> None:
 
 
 def _correlated(correlate: "Correlate") -> str:
-    from clar_tune.space.domains import Choice
+    from clar_tune.space import Choice
 
     if correlate.kind == "spearman":
         return f"Spearman of {correlate.key} and the test score"
@@ -200,14 +199,14 @@ def _print_settings(space: "Space", settings: str) -> None:
 
 
 def _choices(parameter: "Parameter") -> str:
-    from clar_tune.space.domains import Choice
+    from clar_tune.space import Choice
 
     when = [f"{name} is {Choice(values)}" for name, values in parameter.when.items()]
     return f"{parameter.domain} when {' and '.join(when)}" if when else str(parameter.domain)
 
 
 def _listed(rules: dict[str, Any]) -> str:
-    from clar_tune.space.domains import written
+    from clar_tune.space import written
 
     return ", ".join(f"{name} {written(value)}" for name, value in rules.items())
 

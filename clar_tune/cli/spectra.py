@@ -13,11 +13,10 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-    from clar_tune.graphs.graph import Graph
-    from clar_tune.models.method import Method
+    from clar_tune.graphs import Graph
+    from clar_tune.models import Method
     from clar_tune.records import Params
-    from clar_tune.training.ablation import Measured, Results, Summary
-    from clar_tune.training.loop import Report
+    from clar_tune.training import Measured, Report, Results, Summary
 
 LONGEST_BAR = 16
 NUMBERS = 14
@@ -40,10 +39,8 @@ def show_spectra(
     as_json: bool,
 ) -> None:
     """Train the method, its plain backbone and its control; print their energies."""
-    from clar_tune.models.tensors import TensorGraph
-    from clar_tune.training.ablation import Stage, contenders_of
-    from clar_tune.training.devices import best_device
-    from clar_tune.training.frequencies import Frequencies
+    from clar_tune.models import TensorGraph
+    from clar_tune.training import Frequencies, Stage, best_device, contenders_of
 
     click.echo(f"frequencies of {graph.name}, {graph.num_nodes:,} nodes", err=True)
     frequencies = Frequencies.of(graph)
@@ -63,8 +60,7 @@ def show_spectra(
 def _as_dict(graph: Graph, sizes: Sequence[float] | None, results: Results) -> dict[str, Any]:
     from dataclasses import asdict
 
-    from clar_tune.training.ablation import seen
-    from clar_tune.training.frequencies import band_edges
+    from clar_tune.training import band_edges, seen
 
     return {
         "graph": graph.name,
@@ -95,7 +91,7 @@ def _training(one: Measured) -> dict[str, Any]:
 
 def _summaries(measured: Sequence[Measured]) -> dict[str, Summary | None]:
     """The numbers of a contender over its trainings, by the name of the row that shows them."""
-    from clar_tune.training.ablation import summary
+    from clar_tune.training import summary
 
     return {
         "frequency": summary(one.energy.frequency for one in measured),
@@ -108,9 +104,8 @@ def _summaries(measured: Sequence[Measured]) -> dict[str, Summary | None]:
 
 def _print(graph: Graph, sizes: Sequence[float] | None, results: Results) -> None:
     from clar_tune.cli.pages import console
-    from clar_tune.graphs.spectrum import FULL_SPECTRUM_NODES
-    from clar_tune.training.ablation import seen
-    from clar_tune.training.frequencies import BANDS
+    from clar_tune.graphs import FULL_SPECTRUM_NODES
+    from clar_tune.training import BANDS, seen
 
     page = console()
     page.print(_title(results))
@@ -156,8 +151,7 @@ def _table(sizes: Sequence[float] | None, results: Results, width: int) -> Table
 
 
 def _band_rows(sizes: Sequence[float], results: Results, bar: int) -> Iterator[tuple[str, ...]]:
-    from clar_tune.training.ablation import summary
-    from clar_tune.training.frequencies import band_edges
+    from clar_tune.training import band_edges, summary
 
     columns = [
         [summary(shares) for shares in zip(*_shares(measured, len(sizes)), strict=True)]

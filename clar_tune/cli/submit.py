@@ -14,10 +14,10 @@ from clar_tune.cli.launch import launch_from
 from clar_tune.cli.resume import extend, resume
 from clar_tune.cli.run import options_from, run
 from clar_tune.errors import ClusterError, ParameterError, StoreError
-from clar_tune.store.run_names import LATEST
+from clar_tune.store import LATEST
 
 if TYPE_CHECKING:
-    from clar_tune.cluster.submitted_runs import Jobs
+    from clar_tune.cluster import Jobs
 
 COMMANDS: dict[str, click.Command] = {"run": run, "resume": resume, "extend": extend}
 DASHBOARD = "http://127.0.0.1:8265"
@@ -85,7 +85,7 @@ def submit(address: str, working_dir: Path, command: str, arguments: tuple[str, 
     order = _checked(command, list(arguments), folder)
     jobs = connect(address)
 
-    from clar_tune.cluster.packaging import packed
+    from clar_tune.cluster import packed
 
     if command != "run":
         order = _in_full(order, jobs)
@@ -102,10 +102,10 @@ def submit(address: str, working_dir: Path, command: str, arguments: tuple[str, 
 
 def connect(address: str) -> Jobs:
     """The jobs of a cluster; Ray is loaded only now."""
-    from clar_tune.cluster.environment import is_loopback, prepare
+    from clar_tune.cluster import is_loopback, prepare
 
     prepare(address)
-    from clar_tune.cluster.submitted_runs import Jobs
+    from clar_tune.cluster import Jobs
 
     if address.startswith("http://") and not is_loopback(address):
         click.echo(
@@ -141,10 +141,9 @@ def _checked(verb: str, words: list[str], folder: Path) -> Order:
 
 
 def _checked_run(given: dict[str, Any], words: list[str], folder: Path) -> Order:
-    from clar_tune.cluster.packaging import modules_of
-    from clar_tune.space import load_space, shipped_spaces
-    from clar_tune.space.plan import make_plan
-    from clar_tune.store.run_names import check_name, fresh_name
+    from clar_tune.cluster import modules_of
+    from clar_tune.space import load_space, make_plan, shipped_spaces
+    from clar_tune.store import check_name, fresh_name
 
     if given["dry_run"]:
         raise click.UsageError("--dry-run submits nothing: use clar-tune run --dry-run.")
@@ -177,7 +176,7 @@ def _begins(text: str, names: set[str]) -> bool:
 
 def _store(context: click.Context) -> str:
     """A store that outlives the job: relative folders would lie in its temporary directory."""
-    from clar_tune.store.addresses import refuse_credentials
+    from clar_tune.store import refuse_credentials
 
     store: str = context.params["store"]
     if context.get_parameter_source("store") == ParameterSource.DEFAULT:

@@ -13,7 +13,7 @@ from clar_tune.cli.durations import readable
 from clar_tune.cli.submit import address_option, connect
 
 if TYPE_CHECKING:
-    from clar_tune.cluster.submitted_runs import Job, Jobs
+    from clar_tune.cluster import Job, Jobs
 
 _POLL = 1.0  # seconds between two looks at a job that is to end
 
@@ -141,7 +141,7 @@ def _as_dict(job: Job) -> dict[str, Any]:
 
 def _progress(url: str, names: set[str]) -> dict[str, dict[str, Any]]:
     """What the store knows about runs; nothing about one that has not begun there."""
-    from clar_tune.analysis.runs import read_run
+    from clar_tune.analysis import read_run
     from clar_tune.store import Store
 
     store = Store.open(url)

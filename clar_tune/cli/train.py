@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from clar_tune.records import TrainRecord, TrainSpec, Value
-    from clar_tune.training.loop import Report
+    from clar_tune.training import Report
 
 
 @click.command()
@@ -103,23 +103,22 @@ def train(
       clar-tune train --graph texas --method gcn+clar --spectrum --splits 5
     """  # noqa: D301
     from clar_tune.cli.spectra import show_spectra
-    from clar_tune.graphs.catalogue import dataset_named
-    from clar_tune.graphs.loading import load
-    from clar_tune.graphs.splits import check_protocol, check_split, pair, search_nodes
-    from clar_tune.graphs.variants import (
+    from clar_tune.graphs import (
+        check_protocol,
+        check_split,
         check_variant,
+        dataset_named,
+        load,
         metric_of,
+        pair,
         parameters_of,
+        search_nodes,
         variant_of,
         varied,
     )
-    from clar_tune.models.method import Method
-    from clar_tune.models.tensors import TensorGraph
+    from clar_tune.models import Method, TensorGraph
     from clar_tune.space import condition_text
-    from clar_tune.training.devices import best_device
-    from clar_tune.training.loop import train as fit_model
-    from clar_tune.training.objectives import check_objective
-    from clar_tune.training.test_score import test_score
+    from clar_tune.training import best_device, check_objective, test_score, train as fit_model
 
     if splits > 1 and not spectrum:
         raise ParameterError(f"--splits {splits}: one training has one split. Add --spectrum.")

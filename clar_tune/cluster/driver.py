@@ -14,14 +14,10 @@ from typing import Any, Protocol
 from clar_tune.cluster.capacity import Capacity, Growth
 from clar_tune.cluster.environment import prepare
 from clar_tune.cluster.resources import Resources
-from clar_tune.graphs.graph import Graph
-from clar_tune.graphs.loading import load
-from clar_tune.graphs.splits import check_split
+from clar_tune.graphs import Graph, check_split, load
 from clar_tune.rows import STUDY
-from clar_tune.search.limits import Pace
-from clar_tune.search.memory import needs
-from clar_tune.search.scheduler import Conductor
-from clar_tune.space.plan import Plan
+from clar_tune.search import Conductor, Pace, needs
+from clar_tune.space import Plan
 from clar_tune.store import RunWriter, Store
 
 

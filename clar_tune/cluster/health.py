@@ -77,7 +77,7 @@ def differences(ours: Machine, theirs: Machine) -> list[str]:
 
 def unwritable_cache() -> str:
     """Why the cache folder cannot be written to; empty if it can."""
-    from clar_tune.graphs.download import cache_folder
+    from clar_tune.graphs import cache_folder
 
     folder = cache_folder()
     try:

@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from ray._private.runtime_env.packaging import _get_excludes, get_excludes_from_ignore_files
 
 from clar_tune.errors import ClusterError
-from clar_tune.models.method import Method
+from clar_tune.models import Method
 
 LIMIT = 100 * 2**20
 """Bytes that Ray's dashboard takes at once."""

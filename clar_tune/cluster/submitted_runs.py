@@ -18,7 +18,7 @@ from ray.job_submission import JobDetails, JobSubmissionClient
 
 from clar_tune.cluster.packaging import silenced
 from clar_tune.errors import ClusterError, UnknownName
-from clar_tune.store.run_names import LATEST
+from clar_tune.store import LATEST
 
 RUN, COMMAND = "clar-tune-run", "clar-tune-command"
 """Metadata by which our jobs are known."""

@@ -17,7 +17,7 @@ from ray.tune.search import Searcher
 
 from clar_tune.cluster.capacity import Capacity
 from clar_tune.cluster.worker import FETCH, GRACE
-from clar_tune.search.scheduler import Conductor
+from clar_tune.search import Conductor
 
 SILENCE = FETCH + GRACE + 60.0
 """Seconds beyond its time limit after which a worker that says nothing is ended from outside."""

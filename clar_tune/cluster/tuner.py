@@ -10,8 +10,8 @@ from ray.tune.execution.class_cache import ENV_VARS_TO_PROPAGATE
 from clar_tune.cluster.capacity import Capacity
 from clar_tune.cluster.tune_hooks import Failsafe, RunCallback, StudyScheduler, StudySearcher
 from clar_tune.cluster.worker import Worker
-from clar_tune.graphs.graph import Graph
-from clar_tune.search.scheduler import Conductor
+from clar_tune.graphs import Graph
+from clar_tune.search import Conductor
 
 
 def search(

@@ -13,10 +13,9 @@ from typing import Any
 import ray
 from ray import tune
 
-from clar_tune.graphs.graph import Graph
-from clar_tune.graphs.variants import varied
-from clar_tune.models.tensors import TensorGraph
-from clar_tune.search.jobs import (
+from clar_tune.graphs import Graph, varied
+from clar_tune.models import TensorGraph
+from clar_tune.search import (
     TIME_LIMIT,
     Failure,
     Job,
@@ -26,8 +25,7 @@ from clar_tune.search.jobs import (
     out_of_time,
     perform,
 )
-from clar_tune.training.devices import best_device, limit_memory, release_memory
-from clar_tune.training.loop import warm_up
+from clar_tune.training import best_device, limit_memory, release_memory, warm_up
 
 GRACE = 10.0
 """Seconds after which a worker that does not heed its time limit ends itself."""

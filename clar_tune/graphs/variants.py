@@ -5,14 +5,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, svds
 
 from clar_tune.errors import ParameterError
 from clar_tune.graphs.graph import Graph
 from clar_tune.graphs.spectrum import FULL_SPECTRUM_NODES, Spectrum, spectrum_of
-from clar_tune.graphs.threads import threads
+from clar_tune.graphs.thread_count import threads
 from clar_tune.records import Value
 from clar_tune.seeds import seed_for
 from clar_tune.validation import fraction, one_of, whole
@@ -159,6 +158,8 @@ def _filter(graph: Graph, name: str, seed: int, decompose: Decompose) -> Graph:
 
 def _product(left: NDArray[np.float32], right: NDArray[np.float32]) -> NDArray[np.float32]:
     """``left @ right``, with the same digits whatever the number of threads."""
+    import torch  # here, because readers of results know variants too
+
     with threads(1):
         return (torch.from_numpy(left) @ torch.from_numpy(right)).numpy()
 

@@ -11,7 +11,7 @@ from typing import Any
 from torch import Tensor, nn
 
 from clar_tune.errors import ParameterError, UnknownName, WrongShape
-from clar_tune.graphs.graph import Graph
+from clar_tune.graphs import Graph
 from clar_tune.models.adjacency import Adjacency
 from clar_tune.models.backbones import BACKBONES, Backbone
 from clar_tune.models.regularizers import REGULARIZERS, Penalty, Regularizer

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from clar_tune.graphs.graph import Graph
+from clar_tune.graphs import Graph
 from clar_tune.models.adjacency import Adjacency
 from clar_tune.models.layers import Features
 from clar_tune.models.sparse import Csr, Pattern

@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from clar_tune.analysis.records import Comparison, PairAcross
-from clar_tune.analysis.statistics import LEVEL
+from clar_tune.analysis import LEVEL, Comparison, PairAcross
 from clar_tune.report.cells import Column, Line, Table, numeric, table, text
 from clar_tune.report.figures.ranks import out_of_reach
 from clar_tune.report.formats import numbers

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from clar_tune.analysis.wording import excerpt
+from clar_tune.analysis import excerpt
 from clar_tune.report import words
 from clar_tune.report.excerpts import left_out
 from clar_tune.report.formats.texts import LONGEST_NAME, name, sentence

@@ -1,6 +1,6 @@
 """The table of correlations: how scores go with a key, or agree under two of its values."""
 
-from clar_tune.analysis.records import Comparison, Correlation
+from clar_tune.analysis import Comparison, Correlation
 from clar_tune.report import words
 from clar_tune.report.cells import Column, Line, Table, numeric, table, text, whole
 from clar_tune.report.formats import numbers

@@ -3,9 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from clar_tune.analysis.layout import arranged
-from clar_tune.analysis.records import Comparison
-from clar_tune.analysis.runs import RunView
+from clar_tune.analysis import Comparison, RunView, arranged
 from clar_tune.report.across import pairs_table, planned_table
 from clar_tune.report.coefficients import coefficients_table
 from clar_tune.report.failures import failures_of

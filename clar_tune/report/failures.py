@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from clar_tune.analysis.runs import RunView, StudyView
+from clar_tune.analysis import RunView, StudyView
 from clar_tune.report.formats.texts import name, sentence
 from clar_tune.report.study_tables import label_of, studies_in, title_of
 from clar_tune.rows import USED_UP, TrialRow

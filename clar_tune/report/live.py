@@ -5,7 +5,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 
-from clar_tune.analysis.runs import RunView
+from clar_tune.analysis import RunView
 from clar_tune.report.page import Built, PageBuilder
 from clar_tune.report.progress import Pulse, trainings
 

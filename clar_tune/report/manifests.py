@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from clar_tune.analysis.runs import RunView
+from clar_tune.analysis import RunView
 from clar_tune.report import words
 from clar_tune.report.formats.texts import name, sentence
 

@@ -2,9 +2,8 @@
 
 from dataclasses import dataclass
 
-from clar_tune.analysis.records import Comparison, Contrast, Row, Score
-from clar_tune.analysis.wording import excerpt
-from clar_tune.graphs.splits import PROTOCOLS
+from clar_tune.analysis import Comparison, Contrast, Row, Score, excerpt
+from clar_tune.graphs import PROTOCOLS
 from clar_tune.records import LOWER_IS_BETTER
 from clar_tune.report import words
 from clar_tune.report.excerpts import COMPARE_HAS_ALL, left_out

@@ -11,8 +11,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from clar_tune.analysis.compare import compare
-from clar_tune.analysis.runs import RunView, StudyView
+from clar_tune.analysis import RunView, StudyView, compare
 from clar_tune.report import figures, words
 from clar_tune.report.content import context_of
 from clar_tune.report.embedding import checked, json_block, json_text, policy, script_block

@@ -5,8 +5,7 @@ from collections.abc import Iterator, Sequence
 from statistics import fmean
 from typing import Any
 
-from clar_tune.analysis.runs import RunView, StudyView
-from clar_tune.analysis.scores import WEIGHTS
+from clar_tune.analysis import WEIGHTS, RunView, StudyView
 from clar_tune.report import words
 from clar_tune.report.cells import Cell, Column, Line, Table, listing, numeric, table, text
 from clar_tune.report.formats import numbers

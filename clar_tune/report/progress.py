@@ -4,9 +4,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from clar_tune.analysis.layout import arranged
-from clar_tune.analysis.runs import RunView, StudyView
-from clar_tune.analysis.wording import excerpt
+from clar_tune.analysis import RunView, StudyView, arranged, excerpt
 from clar_tune.records import LOWER_IS_BETTER
 from clar_tune.report import words
 from clar_tune.report.formats.texts import name, place

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from clar_tune.analysis.records import Budget, Comparison, Contrast, Score
+from clar_tune.analysis import Budget, Comparison, Contrast, Score
 from clar_tune.report import words
 from clar_tune.report.cells import Cell, Column, Line, Table, numeric, span, table, text, whole
 from clar_tune.report.excerpts import COMPARE_HAS_ALL

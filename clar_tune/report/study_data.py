@@ -5,9 +5,7 @@ from collections.abc import Mapping
 from statistics import fmean
 from typing import Any
 
-from clar_tune.analysis.importance import importances
-from clar_tune.analysis.runs import RunView, StudyView
-from clar_tune.analysis.wording import counted
+from clar_tune.analysis import RunView, StudyView, counted, importances
 from clar_tune.report import figures, words
 from clar_tune.report.figure_data import compact, figures_data
 from clar_tune.report.formats import numbers

@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 
-from clar_tune.analysis.runs import RunView, StudyView
+from clar_tune.analysis import RunView, StudyView
 from clar_tune.report import words
 from clar_tune.report.cells import Column, Line, Table, listing, numeric, span, table, text, whole
 from clar_tune.report.figures.places import place_of

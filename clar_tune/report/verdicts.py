@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from clar_tune.analysis.layout import split_label
-from clar_tune.analysis.records import Comparison
+from clar_tune.analysis import Comparison, split_label
 from clar_tune.report.formats.texts import name
 from clar_tune.report.matrix import MARKS
 

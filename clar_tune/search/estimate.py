@@ -9,14 +9,11 @@ from statistics import fmean
 
 import numpy as np
 
-from clar_tune.graphs.graph import Graph
-from clar_tune.graphs.spectrum import Spectrum
-from clar_tune.graphs.splits import pair, search_nodes
-from clar_tune.graphs.variants import varied
-from clar_tune.models.tensors import TensorGraph
+from clar_tune.graphs import Graph, Spectrum, pair, search_nodes, varied
+from clar_tune.models import TensorGraph
 from clar_tune.search.study import MakeJudge
-from clar_tune.space.plan import Plan, StudyPlan
-from clar_tune.training.loop import train, warm_up
+from clar_tune.space import Plan, StudyPlan
+from clar_tune.training import train, warm_up
 
 EPOCHS = 300
 """Epochs that a training is assumed to take: 257 on cornell and 345 on texas, on average."""

@@ -9,14 +9,10 @@ from pathlib import Path
 import torch
 
 from clar_tune.errors import ClarTuneError, Diverged
-from clar_tune.graphs.graph import Graph
-from clar_tune.graphs.splits import pair, search_nodes
-from clar_tune.models.method import Method
-from clar_tune.models.tensors import TensorGraph
+from clar_tune.graphs import Graph, pair, search_nodes
+from clar_tune.models import Method, TensorGraph
 from clar_tune.records import HINTS, Params, TrainRecord, TrainSpec, Value
-from clar_tune.training.devices import release_memory
-from clar_tune.training.loop import train
-from clar_tune.training.test_score import test_count, test_score
+from clar_tune.training import release_memory, test_count, test_score, train
 
 LONGEST_ERROR = 2000
 """Characters of an error text that are kept."""

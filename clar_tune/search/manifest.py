@@ -11,17 +11,16 @@ from importlib.metadata import PackageNotFoundError, version
 import torch
 
 from clar_tune.errors import GraphError, StoreError
-from clar_tune.graphs.graph import Graph
+from clar_tune.graphs import Graph
 from clar_tune.rows import RunRow, environments
-from clar_tune.space import parse_space
-from clar_tune.space.plan import Options, Plan, make_plan
+from clar_tune.space import Options, Plan, make_plan, parse_space
 from clar_tune.version import NUMBERS_VERSION
 
 JOINED = ("graph", "method", "backbone", "regularizer", "condition", "protocol")
 """Columns of studies that hold all values of a run, joined by commas."""
 
 
-def manifest(plan: Plan, graphs: Mapping[str, Graph]) -> RunRow:
+def manifest_of(plan: Plan, graphs: Mapping[str, Graph]) -> RunRow:
     """The row of a run that begins."""
     joined = {
         name: ",".join(dict.fromkeys(str(getattr(s.columns, name)) for s in plan.studies))

@@ -9,13 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from clar_tune.graphs.graph import Graph
-from clar_tune.graphs.variants import VARIANTS
-from clar_tune.models.backbones import BACKBONES
-from clar_tune.models.complement import MAP_BYTES
+from clar_tune.graphs import VARIANTS, Graph
+from clar_tune.models import BACKBONES, MAP_BYTES
 from clar_tune.records import Value
-from clar_tune.space.domains import Range
-from clar_tune.space.plan import Plan, StudyPlan
+from clar_tune.space import Plan, Range, StudyPlan
 
 MIB = 2**20
 

@@ -5,15 +5,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from clar_tune.errors import GraphError
-from clar_tune.graphs.loading import load
-from clar_tune.graphs.variants import varied
-from clar_tune.models.method import Method
-from clar_tune.models.tensors import TensorGraph
+from clar_tune.graphs import load, varied
+from clar_tune.models import Method, TensorGraph
 from clar_tune.records import TrainSpec
 from clar_tune.rows import FinalRow, RepeatRow
 from clar_tune.search.jobs import trained
-from clar_tune.space.plan import Plan
-from clar_tune.training.devices import best_device
+from clar_tune.space import Plan
+from clar_tune.training import best_device
 
 TOLERANCE = 1e-3
 """How far numbers may differ on another machine."""

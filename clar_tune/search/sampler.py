@@ -14,9 +14,7 @@ from scipy.stats import qmc
 
 from clar_tune.records import Params, Value
 from clar_tune.seeds import seed_for
-from clar_tune.space.domains import Choice, Range, same
-from clar_tune.space.parameters import Parameter
-from clar_tune.space.plan import StudyPlan
+from clar_tune.space import Choice, Parameter, Range, StudyPlan, same
 
 ATTEMPTS = 20
 """How often a configuration that was tried before is asked again."""

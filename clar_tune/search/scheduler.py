@@ -14,7 +14,7 @@ from clar_tune.search.jobs import Failure, Job, Outcome, Trained, out_of_time
 from clar_tune.search.limits import Pace
 from clar_tune.search.study import Course, MakeJudge
 from clar_tune.search.trial import Trial
-from clar_tune.space.plan import Plan
+from clar_tune.space import Plan
 
 WITHOUT_GPU = (
     "trials asked for a GPU, and torch sees none where they run: they train on processors "

@@ -9,7 +9,7 @@ from clar_tune.rows import USED_UP, FinalRow, RepeatRow, TrialRow
 from clar_tune.search.jobs import Failure, Trained
 from clar_tune.search.sampler import Study
 from clar_tune.search.trial import Trial, training_row, trial_row
-from clar_tune.space.plan import StudyPlan
+from clar_tune.space import StudyPlan
 from clar_tune.winner import Winner, winner
 
 Judge = Callable[[int, int, float], bool]

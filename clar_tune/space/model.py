@@ -1,15 +1,20 @@
 """A space as a frozen value, and what each of its studies may choose from."""
 
-from collections.abc import Iterator, Mapping
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import product
+from typing import TYPE_CHECKING
 
 from clar_tune.errors import UnknownName
-from clar_tune.graphs.variants import VARIANTS, parameters_of
-from clar_tune.models.method import Method
+from clar_tune.graphs import VARIANTS, parameters_of
 from clar_tune.records import Value
 from clar_tune.space.domains import Fixed, written
 from clar_tune.space.parameters import Parameter, ParameterSet
+
+if TYPE_CHECKING:  # a space is read without torch
+    from clar_tune.models import Method
 
 SAMPLERS = ("tpe", "gp", "random", "grid")
 COEFFICIENTS = ("spearman", "pearson")
@@ -49,14 +54,14 @@ class Levels:
     regularizers: Mapping[str, Parameters] = field(default_factory=dict)
     methods: Mapping[str, Parameters] = field(default_factory=dict)
 
-    def of(self, method: Method) -> dict[str, Parameter]:
-        """What a method may choose from; shared parameters that it does not have are left out."""
-        known = method.parameters()
+    def of(self, method: str, known: Collection[str]) -> dict[str, Parameter]:
+        """What a method may choose from; shared parameters that it does not know are left out."""
+        backbone, _, regularizer = method.partition("+")
         return {
             **{name: p for name, p in self.shared.items() if name in known},
-            **self.backbones.get(method.backbone, {}),
-            **self.regularizers.get(method.regularizer, {}),
-            **self.methods.get(method.name, {}),
+            **self.backbones.get(backbone, {}),
+            **self.regularizers.get(regularizer or "none", {}),
+            **self.methods.get(method, {}),
         }
 
 
@@ -133,7 +138,7 @@ class Space:
         for name in fixed:
             if name not in known:
                 raise UnknownName(f"parameter of {method.name}", name, [*known, *VARIANTS])
-        chosen = self.settings[settings].levels.of(method)
+        chosen = self.settings[settings].levels.of(method.name, known)
         places = {name: place for sweep in self.conditions for name, place in sweep.places.items()}
         for name, value in fixed.items():
             chosen[name] = Parameter(name, Fixed(value), place=places.get(name, ""))

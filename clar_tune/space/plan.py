@@ -6,25 +6,31 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from clar_tune.errors import ParameterError, UnknownName
-from clar_tune.graphs.catalogue import dataset_named
-from clar_tune.graphs.splits import PROTOCOLS, check_protocol
-from clar_tune.graphs.variants import check_size, check_variant, metric_of, variant_of
-from clar_tune.models.method import Method
+from clar_tune.graphs import (
+    PROTOCOLS,
+    check_protocol,
+    check_size,
+    check_variant,
+    dataset_named,
+    metric_of,
+    variant_of,
+)
+from clar_tune.models import Method
 from clar_tune.records import SELECTIONS, Value
 from clar_tune.rows import StudyColumns
 from clar_tune.seeds import seed_for
-from clar_tune.space import (
+from clar_tune.space.model import (
     SAMPLERS,
     Condition,
     SearchRules,
     Settings,
     Space,
     TrainingRules,
-    check_sampler,
     condition_text,
 )
 from clar_tune.space.parameters import ParameterSet
-from clar_tune.training.objectives import check_objective
+from clar_tune.space.validate import check_sampler
+from clar_tune.training import check_objective
 from clar_tune.validation import fraction, one_of, positive, whole
 
 

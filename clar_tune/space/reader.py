@@ -1,22 +1,23 @@
 """The text of a space file, read and checked."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from clar_tune.errors import ClarTuneError, SpaceError, UnknownName
-from clar_tune.graphs.catalogue import dataset_named
-from clar_tune.graphs.graph import PREPROCESSINGS
-from clar_tune.graphs.splits import check_protocol
-from clar_tune.models.method import Method
+from clar_tune.graphs import PREPROCESSINGS, check_protocol, dataset_named
 from clar_tune.paper import TABLES
 from clar_tune.records import OPTIMIZERS, SELECTIONS, Value
 from clar_tune.space.domains import Choice, Domain, Fixed, Range, same, written
 from clar_tune.space.model import COEFFICIENTS, SAMPLERS, Correlate, Levels, Settings, Space, Sweep
 from clar_tune.space.parameters import Parameter
-from clar_tune.space.validate import check_space
 from clar_tune.space.yaml_nodes import Item, read_items
 from clar_tune.validation import number, one_of, whole
+
+if TYPE_CHECKING:
+    from clar_tune.models import Method
 
 FEWEST_CELLS = 4
 """Fisher's interval of a Pearson coefficient divides by the root of their number less three."""
@@ -133,15 +134,18 @@ def with_rules(usual: Settings, items: Mapping[str, Item]) -> Settings:
     return replace(usual, **changed)
 
 
-def read_levels(items: Mapping[str, Item], methods: tuple[Method, ...]) -> Levels:
+def read_levels(items: Mapping[str, Item], methods: tuple[Method, ...] | None = None) -> Levels:
     """The parameters of each level; backbones and the like must be those of some method."""
     owners = {
-        "backbones": {method.backbone for method in methods},
-        "regularizers": {method.regularizer for method in methods},
-        "methods": {method.name for method in methods},
+        "backbones": {method.backbone for method in methods or ()},
+        "regularizers": {method.regularizer for method in methods or ()},
+        "methods": {method.name for method in methods or ()},
     }
     levels = {
-        level: {owner: _parameters(entry) for owner, entry in items[level].entries(names).items()}
+        level: {
+            owner: _parameters(entry)
+            for owner, entry in items[level].entries(names if methods else None).items()
+        }
         for level, names in owners.items()
         if level in items
     }
@@ -231,6 +235,8 @@ T = TypeVar("T")
 
 def parse_space(text: str, name: str, origin: str) -> Space:
     """The space that ``text`` describes; ``origin`` names it in errors, usually its file."""
+    from clar_tune.space.validate import check_space  # it asks methods, which need torch
+
     root = read_items(text, origin)
     items = root.entries((*NEEDED, *OPTIONAL))
     for needed in NEEDED:
@@ -257,6 +263,12 @@ def parse_space(text: str, name: str, origin: str) -> Space:
     return space
 
 
+def stored_levels(text: str, settings: str, origin: str) -> Levels:
+    """The parameters that the space of a stored run gives; asks no method, and needs no torch."""
+    given = read_items(text, origin).entries((*NEEDED, *OPTIONAL))["settings"].entries(SETTINGS)
+    return read_levels(given[settings].entries((*RULES, *LEVELS)))
+
+
 def _distinct(item: Item, read: Callable[[str], T]) -> tuple[T, ...]:
     """What ``read`` makes of each text of a list; none may stand twice."""
     found: list[T] = []
@@ -276,6 +288,8 @@ def _graph(name: str) -> str:
 
 
 def _method(name: str) -> Method:
+    from clar_tune.models import Method
+
     method = Method.parse(name)
     try:
         method.parameters()

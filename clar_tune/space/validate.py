@@ -4,22 +4,22 @@ import inspect
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from clar_tune.errors import ClarTuneError, SpaceError, UnknownName
-from clar_tune.graphs.catalogue import dataset_named
-from clar_tune.graphs.variants import (
+from clar_tune.graphs import (
     VARIANTS,
     check_size,
     check_variant,
+    dataset_named,
     metric_of,
     parameters_of,
     variant_of,
 )
-from clar_tune.models.method import Method
+from clar_tune.models import Method
 from clar_tune.records import Params, Value
 from clar_tune.space.domains import Domain, Fixed, Range, written
 from clar_tune.space.model import SAMPLERS, Condition, Space, condition_text
 from clar_tune.space.parameters import Parameter, ParameterSet
 from clar_tune.space.yaml_nodes import Item
-from clar_tune.training.objectives import check_objective
+from clar_tune.training import check_objective
 from clar_tune.validation import one_of
 
 
@@ -194,7 +194,7 @@ def _check_names(space: Space, settings: str) -> None:
         _check_known(parameter.name, "parameter", anyone, parameter.place)
     for method in space.methods:
         known = method.parameters()
-        for parameter in levels.of(method).values():
+        for parameter in levels.of(method.name, known).values():
             kind = f"parameter of {method.name}"
             _check_known(parameter.name, kind, known, parameter.place)
 
@@ -202,12 +202,13 @@ def _check_names(space: Space, settings: str) -> None:
 def _check_when(space: Space, settings: str, method: Method) -> None:
     """Every value that a ``when`` asks for must be possible under some condition."""
     domains: dict[str, list[Domain]] = {}
-    for name, parameter in space.settings[settings].levels.of(method).items():
+    given = space.settings[settings].levels.of(method.name, method.parameters())
+    for name, parameter in given.items():
         domains.setdefault(name, []).append(parameter.domain)
     for condition in space.conditions_of(method):
         for name, value in parameters_of(condition).items():
             domains.setdefault(name, []).append(Fixed(value))
-    for parameter in space.settings[settings].levels.of(method).values():
+    for parameter in given.values():
         for name, values in parameter.when.items():
             _check_known(name, f"parameter given to {method.name}", domains, parameter.place)
             for value in values:

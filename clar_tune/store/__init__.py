@@ -1,7 +1,5 @@
 """Where results are kept: Parquet tables, written by one driver per run, read by anyone."""
 
-from clar_tune.store.snapshot import Snapshot
-from clar_tune.store.store import Store, StoredRun
-from clar_tune.store.writer import RunWriter
+import lazy_loader
 
-__all__ = ["RunWriter", "Snapshot", "Store", "StoredRun"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

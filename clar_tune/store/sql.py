@@ -11,7 +11,8 @@ import duckdb
 
 from clar_tune.errors import QueryError
 from clar_tune.rows import TABLES
-from clar_tune.store import Snapshot, Store
+from clar_tune.store.snapshot import Snapshot
+from clar_tune.store.store import Store
 
 MEMORY = "2GB"
 """What a query may take before it goes on in temporary files."""

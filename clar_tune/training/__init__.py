@@ -1,1 +1,5 @@
 """One training: specification and graph in, record out. Knows no Ray and no files."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

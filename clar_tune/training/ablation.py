@@ -5,14 +5,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from clar_tune.graphs.graph import Graph
-from clar_tune.graphs.splits import search_nodes
-from clar_tune.models.method import Method
-from clar_tune.models.tensors import TensorGraph
+from clar_tune.graphs import Graph, search_nodes
+from clar_tune.models import Method, TensorGraph
 from clar_tune.records import Params, TrainRecord, TrainSpec
 from clar_tune.training.frequencies import Energy, Frequencies
 from clar_tune.training.loop import Report, train
-from clar_tune.training.test_score import test_score
+from clar_tune.training.test_scores import test_score
 
 CONTROL = "any"
 """The sampling that draws from all pairs: what it does as well is not the complement's doing."""

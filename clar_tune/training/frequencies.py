@@ -6,8 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from clar_tune.graphs.graph import Graph
-from clar_tune.graphs.spectrum import FULL_SPECTRUM_NODES, Spectrum, laplacian, spectrum_of
+from clar_tune.graphs import FULL_SPECTRUM_NODES, Graph, Spectrum, laplacian, spectrum_of
 
 BANDS = 11
 """How many equally wide bands the eigenvalues from 0 to 2 are divided into.

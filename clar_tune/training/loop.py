@@ -9,12 +9,8 @@ import torch
 from torch import Tensor
 
 from clar_tune.errors import Diverged, ParameterError, WrongShape
-from clar_tune.graphs.splits import SearchNodes
-from clar_tune.graphs.threads import threads
-from clar_tune.models.adjacency import Adjacency
-from clar_tune.models.method import Method, Model
-from clar_tune.models.regularizers import Penalty, Regularizer
-from clar_tune.models.tensors import TensorGraph
+from clar_tune.graphs import SearchNodes, threads
+from clar_tune.models import Adjacency, Method, Model, Penalty, Regularizer, TensorGraph
 from clar_tune.records import (
     LOWER_IS_BETTER,
     OPTIMIZERS,

@@ -7,9 +7,8 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from clar_tune.errors import ParameterError
-from clar_tune.graphs.splits import PROTOCOLS, Nodes, SearchNodes
-from clar_tune.models.method import Method
-from clar_tune.models.tensors import TensorGraph
+from clar_tune.graphs import PROTOCOLS, Nodes, SearchNodes
+from clar_tune.models import Method, TensorGraph
 from clar_tune.training.scores import score
 
 IGNORED = -100

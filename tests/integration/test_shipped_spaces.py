@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pytest
 from support.pages import ROOT
 
-from clar_tune.analysis.compare import compare
+from clar_tune.analysis.comparison import compare
 from clar_tune.analysis.records import Comparison
 from clar_tune.analysis.runs import RunView, read_run
 from clar_tune.space import shipped_spaces

@@ -11,7 +11,7 @@ from support.stored_rows import row
 
 from clar_tune.analysis.runs import RunView, StudyView, studies_of
 from clar_tune.rows import RunRow, TrialRow
-from clar_tune.search.manifest import manifest
+from clar_tune.search.manifest import manifest_of
 from clar_tune.seeds import seed_for
 from clar_tune.winner import winner
 
@@ -28,7 +28,7 @@ METHODS = (
 def large(trials: int = 100, finals: int = 10) -> RunView:
     """10 graphs x 10 methods."""
     places = [(graph, "", method) for graph in GRAPHS for method in METHODS]
-    made = manifest(plan_from(SPACE), {})
+    made = manifest_of(plan_from(SPACE), {})
     budget = {"studies": len(places), "trials": trials, "finals": finals}
     run = replace(
         made,

@@ -13,7 +13,7 @@ from clar_tune.analysis.runs import RunView, studies_of
 from clar_tune.records import TermRecord, Value
 from clar_tune.rows import RunRow
 from clar_tune.search.jobs import Failure, Job, Outcome
-from clar_tune.search.manifest import manifest
+from clar_tune.search.manifest import manifest_of
 from clar_tune.seeds import seed_for
 from clar_tune.store import Store
 
@@ -90,7 +90,7 @@ def simulated(
     conductor = conductor_for(plan, memory)
     work(conductor, train)
     row = replace(
-        manifest(plan, {}),
+        manifest_of(plan, {}),
         state=conductor.state,
         started=NOON,
         ended=NOON + timedelta(hours=1),

@@ -14,7 +14,7 @@ from support.simulation import plan_from
 
 from clar_tune.analysis.runs import RunView
 from clar_tune.search.jobs import Job, Outcome, Trained
-from clar_tune.search.manifest import manifest
+from clar_tune.search.manifest import manifest_of
 from clar_tune.seeds import seed_for
 
 SPACES = Path(__file__).parents[2] / "search_spaces"
@@ -62,7 +62,7 @@ def whole_grid() -> RunView:
     """All cells of ``sampling``, made up from those of a smaller run."""
     small = gridded(every=4)
     plan = plan_from((SPACES / "sampling.yaml").read_text(encoding="utf-8"))
-    row = manifest(plan, {})
+    row = manifest_of(plan, {})
     kept = {key: value for key, value in json.loads(small.row.budget).items() if key != "studies"}
     budget = json.dumps({**json.loads(row.budget), **kept})
     models = {study.graph: study for study in small.studies}

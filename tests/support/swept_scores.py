@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 from support.results import finished, plausible
 
-from clar_tune.analysis.compare import compare
+from clar_tune.analysis.comparison import compare
 from clar_tune.analysis.layout import parts_of
 from clar_tune.analysis.records import Comparison
 

@@ -1,8 +1,11 @@
-"""The order of the packages: each may import only those that stand before it."""
+"""The order of the packages, their doors, and the homes of large libraries."""
 
 import ast
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+
+import pytest
 
 import clar_tune
 
@@ -16,23 +19,10 @@ ORDER = (
     *("ground", "graphs", "models", "engine", "training", "space", "store", "search", "cluster"),
     *("analysis", "report", "api", "testing", "cli"),
 )
-FUTURE = {
-    "graphs": "graph splits variants spectrum catalogue datasets download pyg_datasets readers "
-    "pickles generated threads",
-    "models": "sparse adjacency tensors layers attention complement backbones methods "
-    "regularizers",
-    "training": "training objectives metrics confirm devices energies contenders",
-    "space": "ranges plan",
-    "store": "names query",
-    "search": "studies entries course conductor pace jobs progress estimate memory repro manifest "
-    "machine",
-    "cluster": "driver resources capacity health",
-    "analysis": "overview statistics responses comparison optuna_studies",
-    "report": "formats figures",
-    "cli": "streams",
-    "ground": "checks winners",
-}
-"""Where modules that still lie in the root, or in an old package, will be."""
+"""Each may import only those that stand before it."""
+
+PACKAGES = ("graphs", "models", "training", "space", "store", "search", "cluster")
+PACKAGES += ("analysis", "report", "cli")
 
 HOMES = {
     "torch_geometric": {"graphs"},
@@ -51,110 +41,157 @@ HOMES = {
 }
 """Packages that may import a large library."""
 
-WITHOUT_TRAINING = ("analysis", "report")
+READERS = ("analysis", "report")
 """Packages that read results where neither torch nor Ray is."""
 
-NEVER_THERE = ("models", "engine", "training", "search", "cluster")
+NOT_FOR_READERS = ("models", "engine", "training", "search", "cluster")
 
 
 def layer_of(file: Path) -> str:
-    first, *rest = file.relative_to(PACKAGE).parts
-    name = first.removesuffix(".py")
-    if name == "search" and (PACKAGE / "conductor.py").exists():
-        return "cluster"
-    if (name, *rest) == ("space", "contents.py"):
-        return "analysis"
-    if name in GROUND:
-        return "ground"
-    return next((home for home, names in FUTURE.items() if name in names.split()), name)
+    """The package of a file; modules of the root are the ground, or stand for themselves."""
+    name = file.relative_to(PACKAGE).parts[0].removesuffix(".py")
+    return "ground" if name in GROUND else name
 
 
 def files() -> list[Path]:
     """All modules but the package's own door and the start of the program."""
-    return [file for file in PACKAGE.rglob("*.py") if file.parent != PACKAGE or _is_module(file)]
+    every = PACKAGE.rglob("*.py")
+    return [file for file in every if file.parent != PACKAGE or not file.name.startswith("__")]
 
 
-def _is_module(file: Path) -> bool:
-    return not file.name.startswith("__")
+class Import:
+    """One name that a file imports, and whether it does so before it is used."""
+
+    def __init__(self, module: str, name: str, *, at_once: bool) -> None:
+        self.module, self.name, self.at_once = module, name, at_once
+
+    @property
+    def target(self) -> Path | None:
+        """The file of ours that it comes from, behind whatever door."""
+        return home_of(self.module, self.name)
 
 
 @cache
-def imports_of(file: Path) -> frozenset[str]:
-    """Full names of the modules a file imports, also inside functions; types do not count."""
-    return frozenset(_imported(ast.parse(file.read_text()), file))
+def imports_of(file: Path) -> list[Import]:
+    """All imports of a file but those for type checkers alone."""
+    return list(_imports(ast.parse(file.read_text()), at_once=True))
 
 
-def _imported(node: ast.AST, file: Path) -> set[str]:
-    found = set()
+def _imports(node: ast.AST, *, at_once: bool) -> Iterator[Import]:
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.dump(child.test):
             continue
         if isinstance(child, ast.Import):
-            found |= {alias.name for alias in child.names}
+            for alias in child.names:
+                yield Import(alias.name, "", at_once=at_once)
         elif isinstance(child, ast.ImportFrom):
-            assert child.level == 0, f"{file}: imports are absolute"
-            found |= {_module(child.module or "", alias.name) for alias in child.names}
-        found |= _imported(child, file)
-    return found
-
-
-def _module(module: str, name: str) -> str:
-    """``module.name`` if that is a module of ours, else ``module``."""
-    whole = f"{module}.{name}"
-    return whole if file_of(whole) is not None else module
+            assert child.level == 0, "imports are absolute"
+            for alias in child.names:
+                yield Import(child.module or "", alias.name, at_once=at_once)
+        inside = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef)
+        yield from _imports(child, at_once=at_once and not inside)
 
 
 @cache
-def file_of(module: str) -> Path | None:
-    """The file of one of our modules."""
+def names_of_door(package: str) -> dict[str, str]:
+    """What a package lets others import, with the module that each name comes from."""
+    stub = PACKAGE.joinpath(*package.split(".")[1:], "__init__.pyi")
+    if not stub.exists():
+        return {}
+    return {
+        alias.name: f"{package}.{node.module}"
+        for node in ast.parse(stub.read_text()).body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+
+
+@cache
+def home_of(module: str, name: str) -> Path | None:
     if module.partition(".")[0] != "clar_tune":
         return None
+    inside = names_of_door(module).get(name)
+    if inside is not None:
+        return home_of(inside, name)
+    return _file(f"{module}.{name}") or _file(module)
+
+
+def _file(module: str) -> Path | None:
     place = PACKAGE.joinpath(*module.split(".")[1:])
     choices = (place.with_suffix(".py"), place / "__init__.py") if place != PACKAGE else ()
     return next((file for file in choices if file.exists()), None)
 
 
-def own_imports(file: Path) -> list[Path]:
-    found = (file_of(name) for name in imports_of(file))
-    return [target for target in found if target is not None]
+def pulled_in(file: Path) -> dict[Path, str]:
+    """All files that importing a file imports, each with the way to it."""
+    reached = {file: file.stem}
+    waiting = [file]
+    while waiting:
+        here = waiting.pop()
+        for found in imports_of(here):
+            target = found.target
+            if found.at_once and target is not None and target not in reached:
+                reached[target] = f"{reached[here]} -> {target.relative_to(PACKAGE)}"
+                waiting.append(target)
+    return reached
 
 
 def test_every_module_has_its_place():
     assert {layer_of(file) for file in files()} <= set(ORDER)
 
 
-def test_imports_follow_the_order():
+def test_imports_follow_the_order_also_inside_functions():
     for file in files():
-        for target in own_imports(file):
-            before = ORDER.index(layer_of(target)) <= ORDER.index(layer_of(file))
-            assert before, f"{file} reaches outside its layer: {target}"
+        for found in imports_of(file):
+            if found.target is not None:
+                before = ORDER.index(layer_of(found.target)) <= ORDER.index(layer_of(file))
+                assert before, f"{file} reaches outside its layer: {found.target}"
+
+
+def test_nothing_is_imported_past_a_door():
+    for file in files():
+        for found in imports_of(file):
+            target = found.target
+            if target is None or layer_of(target) in ("ground", layer_of(file)):
+                continue
+            door = f"clar_tune.{layer_of(target)}"
+            assert found.module == door, f"{file}: {found.module} is behind {door}"
+            assert found.name in names_of_door(door), f"{file}: {door} has no {found.name}"
+
+
+@pytest.mark.parametrize("package", ["clar_tune", *(f"clar_tune.{name}" for name in PACKAGES)])
+def test_what_a_door_promises_is_there(package):
+    door = __import__(package, fromlist=["x"])
+    for name in names_of_door(package):
+        assert getattr(door, name) is not None
+
+
+def test_a_name_of_a_door_is_no_module_beside_it():
+    for package in PACKAGES:
+        beside = {path.stem for path in (PACKAGE / package).iterdir()}
+        assert not beside & names_of_door(f"clar_tune.{package}").keys()
 
 
 def test_large_dependencies_stay_at_home():
     for file in files():
-        for name in imports_of(file):
-            homes = HOMES.get(name.partition(".")[0])
-            assert homes is None or layer_of(file) in homes, f"{file} imports {name}"
+        for found in imports_of(file):
+            homes = HOMES.get(found.module.partition(".")[0])
+            assert homes is None or layer_of(file) in homes, f"{file} imports {found.module}"
 
 
-def test_results_are_read_without_the_search():
-    allowed = {PACKAGE / "optuna_studies/searched.py", PACKAGE / "analysis/search_space.py"}
+def test_results_are_read_without_torch_and_ray():
     for file in files():
-        if layer_of(file) in WITHOUT_TRAINING and file not in allowed:
-            reached = {layer_of(target) for target in own_imports(file)}
-            assert not reached & set(NEVER_THERE), f"{file} imports {reached}"
+        if layer_of(file) in READERS:
+            for reached, way in pulled_in(file).items():
+                assert layer_of(reached) not in NOT_FOR_READERS, way
+                large = {i.module.partition(".")[0] for i in imports_of(reached) if i.at_once}
+                assert not large & {"torch", "torch_geometric", "ray"}, way
 
 
 def test_training_does_not_know_test_nodes():
-    loop = next(f for f in (PACKAGE / "training.py", PACKAGE / "training/loop.py") if f.exists())
-    regularizers = [file for file in files() if "regularizers" in file.parts]
-    assert regularizers
-    for file in [loop, *regularizers]:
+    search_path = [PACKAGE / "training/loop.py", *PACKAGE.glob("models/regularizers/*.py")]
+    assert len(search_path) > 5
+    for file in search_path:
         names = {node.id for node in ast.walk(ast.parse(file.read_text())) if hasattr(node, "id")}
-        imported = {
-            alias.name
-            for node in ast.walk(ast.parse(file.read_text()))
-            if isinstance(node, ast.ImportFrom)
-            for alias in node.names
-        }
+        imported = {found.name for found in imports_of(file)}
         assert not {"test_nodes", "test_score"} & (names | imported), file

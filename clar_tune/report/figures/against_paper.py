@@ -5,7 +5,7 @@ from typing import Any
 
 import altair as alt
 
-from clar_tune.analysis.records import Comparison, Score
+from clar_tune.analysis import Comparison, Score
 from clar_tune.report.figures.charts import ONCE, ROWS, scaled, spec_of, worded
 from clar_tune.report.figures.records import Figure, place_name, short
 from clar_tune.report.figures.scales import method_scales, parts_of

@@ -5,8 +5,7 @@ from typing import Any
 
 import altair as alt
 
-from clar_tune.analysis.runs import RunView, StudyView
-from clar_tune.analysis.wording import counted
+from clar_tune.analysis import RunView, StudyView, counted
 from clar_tune.report.figures.charts import ROWS, beside, spec_of
 from clar_tune.report.figures.places import by_place
 from clar_tune.report.figures.records import Figure, short

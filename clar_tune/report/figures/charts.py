@@ -5,7 +5,7 @@ from typing import Any
 
 import altair as alt
 
-from clar_tune.analysis.runs import StudyView
+from clar_tune.analysis import StudyView
 
 ROWS = alt.NamedData("rows")
 ONCE = alt.InlineData(values=[{}])

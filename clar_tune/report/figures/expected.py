@@ -6,7 +6,7 @@ from typing import Any
 
 import altair as alt
 
-from clar_tune.analysis.runs import RunView, StudyView
+from clar_tune.analysis import RunView, StudyView
 from clar_tune.records import LOWER_IS_BETTER
 from clar_tune.report.figures.charts import ROWS, spec_of, whole_ticks
 from clar_tune.report.figures.places import by_place

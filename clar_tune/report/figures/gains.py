@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from clar_tune.analysis.records import Comparison, Contrast
-from clar_tune.analysis.wording import counted
+from clar_tune.analysis import Comparison, Contrast, counted
 from clar_tune.records import LOWER_IS_BETTER
 from clar_tune.report.figures.charts import excerpt_note
 from clar_tune.report.figures.gain_chart import NO_VERDICT, Measure, edge_of, gain_spec

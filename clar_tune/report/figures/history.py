@@ -7,7 +7,7 @@ from typing import Any
 
 import altair as alt
 
-from clar_tune.analysis.wording import counted
+from clar_tune.analysis import counted
 from clar_tune.report.figures.charts import (
     ROWS,
     scaled,

@@ -6,8 +6,7 @@ from typing import Any
 
 import altair as alt
 
-from clar_tune.analysis.importance import FEWEST, TRUSTED
-from clar_tune.analysis.wording import counted
+from clar_tune.analysis import FEWEST, TRUSTED, counted
 from clar_tune.report.figures.charts import ROWS, beside, spec_of
 from clar_tune.report.figures.records import Rows, short
 from clar_tune.report.figures.scales import ONE_LINE

@@ -6,7 +6,7 @@ from typing import Any
 
 import altair as alt
 
-from clar_tune.analysis.records import Comparison, Correlation
+from clar_tune.analysis import Comparison, Correlation
 from clar_tune.report.figures.charts import ONCE, ROWS, scaled, spec_of
 from clar_tune.report.figures.records import Figure, file_stem, short
 from clar_tune.report.figures.theme import BLUE

@@ -7,9 +7,7 @@ from typing import Any
 
 import altair as alt
 
-from clar_tune.analysis.records import Comparison
-from clar_tune.analysis.runs import RunView, StudyView
-from clar_tune.analysis.wording import counted
+from clar_tune.analysis import Comparison, RunView, StudyView, counted
 from clar_tune.report.figures.charts import (
     LINE,
     ONCE,

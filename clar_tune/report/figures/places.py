@@ -3,8 +3,7 @@
 import json
 from collections.abc import Sequence
 
-from clar_tune.analysis.layout import Place, arranged
-from clar_tune.analysis.runs import RunView, StudyView
+from clar_tune.analysis import Place, RunView, StudyView, arranged
 
 
 def place_of(run: RunView, study: StudyView) -> Place:

@@ -6,8 +6,7 @@ from typing import Any
 
 import altair as alt
 
-from clar_tune.analysis.records import Across, Comparison, PairAcross
-from clar_tune.analysis.statistics import LEVEL, least_p
+from clar_tune.analysis import LEVEL, Across, Comparison, PairAcross, least_p
 from clar_tune.report.figures.charts import ROWS, spec_of
 from clar_tune.report.figures.records import Figure, short
 

@@ -8,9 +8,7 @@ import altair as alt
 import numpy as np
 from numpy.typing import NDArray
 
-from clar_tune.analysis.filter_responses import responses
-from clar_tune.analysis.layout import Place
-from clar_tune.analysis.runs import RunView, StudyView
+from clar_tune.analysis import Place, RunView, StudyView, responses
 from clar_tune.report.figures.charts import ONCE, ROWS, spec_of
 from clar_tune.report.figures.places import by_place
 from clar_tune.report.figures.records import Figure, file_stem, place_name, short

@@ -5,7 +5,7 @@ from typing import Any
 
 import altair as alt
 
-from clar_tune.analysis.layout import split_label
+from clar_tune.analysis import split_label
 from clar_tune.report.figures.theme import BLUE, DASHES, FREE, GREY, ORANGE, REGULARIZERS, SHAPES
 
 ONE_LINE = r"replace(truncate(datum.label, 60), regexp('\\s+', 'g'), ' ')"

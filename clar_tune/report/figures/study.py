@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from clar_tune.analysis.runs import StudyView
+from clar_tune.analysis import StudyView
 from clar_tune.report.figures.history import history_spec, history_text
 from clar_tune.report.figures.importance import (
     importance_rows,

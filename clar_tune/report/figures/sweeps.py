@@ -5,8 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from clar_tune.analysis.layout import condition_of, parts_of
-from clar_tune.analysis.records import Comparison, Correlation, Score
+from clar_tune.analysis import Comparison, Correlation, Score, condition_of, parts_of
 from clar_tune.records import LOWER_IS_BETTER
 from clar_tune.report.figures.records import Figure, file_stem, place_name, short
 from clar_tune.report.figures.sweep_chart import sweep_spec

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from clar_tune.analysis.runs import StudyView
+from clar_tune.analysis import StudyView
 from clar_tune.report.figures.records import Rows, short
 from clar_tune.report.figures.units import Unit, unit_of
 from clar_tune.rows import TrialRow

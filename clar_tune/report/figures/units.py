@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from clar_tune.graphs.splits import PROTOCOLS
+from clar_tune.graphs import PROTOCOLS
 from clar_tune.records import LOWER_IS_BETTER
 
 _NAMES = {"accuracy": "accuracy", "roc_auc": "ROC AUC", "mse": "MSE"}

@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from clar_tune.analysis.records import Comparison
+from clar_tune.analysis import Comparison
 from clar_tune.report.formats.as_json import as_json
 from clar_tune.report.formats.flat import flat
 from clar_tune.report.formats.latex import latex

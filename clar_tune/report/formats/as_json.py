@@ -5,7 +5,7 @@ import math
 from dataclasses import asdict
 from typing import Any
 
-from clar_tune.analysis.records import Comparison
+from clar_tune.analysis import Comparison
 
 FORMAT = 1
 """Counts changes that a reader of the JSON must know of."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from clar_tune.analysis.records import Comparison, Correlation
+from clar_tune.analysis import Comparison, Correlation
 from clar_tune.report.formats import numbers
 from clar_tune.report.formats.parts import Cells, Part, without_empty_columns
 from clar_tune.report.formats.texts import name, place

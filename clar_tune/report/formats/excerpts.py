@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from clar_tune.analysis.wording import excerpt
+from clar_tune.analysis import excerpt
 
 LONGEST = 60
 """Lines of a table that is shown whole."""

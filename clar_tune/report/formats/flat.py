@@ -6,8 +6,7 @@ from dataclasses import asdict
 from io import StringIO
 from typing import Any
 
-from clar_tune.analysis.layout import split_label
-from clar_tune.analysis.records import Comparison, Contrast, Correlation, Row, Score
+from clar_tune.analysis import Comparison, Contrast, Correlation, Row, Score, split_label
 
 COLUMNS = (
     *("runs", "space", "settings", "paper_table", "record"),

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from clar_tune.analysis.records import Comparison
+from clar_tune.analysis import Comparison
 from clar_tune.report.formats.correlations import correlation_parts
 from clar_tune.report.formats.latex_text import escaped
 from clar_tune.report.formats.matrix import Entry, Matrix, blocks, header, matrix_of

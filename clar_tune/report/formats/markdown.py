@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from clar_tune.analysis.records import Comparison
+from clar_tune.analysis import Comparison
 from clar_tune.report.formats.correlations import correlation_parts
 from clar_tune.report.formats.matrix import Entry, Matrix, matrix_of
 from clar_tune.report.formats.notes import footnotes

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from clar_tune.analysis.records import Comparison, Contrast, Score
-from clar_tune.graphs.splits import PROTOCOLS
+from clar_tune.analysis import Comparison, Contrast, Score
+from clar_tune.graphs import PROTOCOLS
 from clar_tune.report.formats import numbers
 from clar_tune.report.formats.notes import labels, marks
 from clar_tune.report.formats.texts import name

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from clar_tune.analysis.records import Comparison, Row, Score
+from clar_tune.analysis import Comparison, Row, Score
 from clar_tune.report.formats.texts import name, place
 
 BEST = "*"

@@ -4,8 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from clar_tune.analysis.records import Comparison, Contrast, PairAcross, Score, Standing
-from clar_tune.analysis.wording import probability
+from clar_tune.analysis import Comparison, Contrast, PairAcross, Score, Standing, probability
 from clar_tune.report.formats import numbers
 from clar_tune.report.formats.notes import switched_off
 from clar_tune.report.formats.texts import name, place, sentence

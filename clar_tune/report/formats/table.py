@@ -14,7 +14,7 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from clar_tune.analysis.records import Comparison
+from clar_tune.analysis import Comparison
 from clar_tune.report.formats.correlations import correlation_parts
 from clar_tune.report.formats.excerpts import left_out, shortened
 from clar_tune.report.formats.matrix import Entry, Matrix, blocks, header, matrix_of

@@ -8,7 +8,7 @@ from scipy import stats
 from support.final_scores import CLEAR, GRID, PLAIN, of, table
 from support.results import finished, plausible, simulated, view
 
-from clar_tune.analysis.compare import compare
+from clar_tune.analysis.comparison import compare
 from clar_tune.analysis.runs import RunView
 from clar_tune.errors import StoreError
 

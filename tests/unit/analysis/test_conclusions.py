@@ -9,7 +9,7 @@ from scipy import stats
 from support.final_scores import CLEAR, GRID, PLAIN, of, table
 from support.results import finished, plausible
 
-from clar_tune.analysis.compare import compare
+from clar_tune.analysis.comparison import compare
 from clar_tune.analysis.conclusions import _detectable
 from clar_tune.analysis.records import Comparison
 from clar_tune.report.formats import FORMATS

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 from support.swept_scores import SAMPLING, SENSITIVITY, alike, rising, run, table
 
-from clar_tune.analysis.compare import compare
+from clar_tune.analysis.comparison import compare
 
 
 def of(comparison, graph, method="gcn+clar"):

@@ -6,7 +6,7 @@ import pytest
 from support.final_scores import CLEAR, of
 from support.results import finished, plausible
 
-from clar_tune.analysis.compare import compare
+from clar_tune.analysis.comparison import compare
 from clar_tune.analysis.records import Comparison
 from clar_tune.analysis.same_ranges import content_of, same_ranges
 

@@ -22,14 +22,14 @@ from clar_tune.analysis.importance import importances
 from clar_tune.analysis.optuna_export import check_target, export, opened_by
 from clar_tune.analysis.runs import RunView, StudyView
 from clar_tune.analysis.search_space import (
+    levels_of,
     readable_distribution,
     readable_value,
     searched,
-    space_of,
 )
 from clar_tune.errors import ParameterError, StoreError
-from clar_tune.search.manifest import manifest
-from clar_tune.space import parse_space
+from clar_tune.search.manifest import manifest_of
+from clar_tune.space import stored_levels
 from clar_tune.space.domains import Choice, Range
 
 SUFFIXES = (".db", ".log")
@@ -105,7 +105,7 @@ def read(path: Path) -> dict[str, optuna.Study]:
 @cache
 def exported(suffix: str, folder: Path) -> dict[str, optuna.Study]:
     path = folder / f"done{suffix}"
-    export([(done(), space_of(done()))], path)
+    export([(done(), levels_of(done()))], path)
     return read(path)
 
 
@@ -121,7 +121,7 @@ def studies(request, tmp_path_factory) -> dict[str, optuna.Study]:
 @pytest.mark.parametrize("known", [True, False])
 def test_the_parameter_that_decides_is_first(name, known):
     study = made(drawn(60, lambda params: 0.5 + 0.1 * params[name]))
-    found = importances(study, space_of(done()) if known else None)
+    found = importances(study, levels_of(done()) if known else None)
     assert next(iter(found)) == name and found[name] > 0.5
     assert sum(found.values()) == pytest.approx(1)
     assert list(found.values()) == sorted(found.values(), reverse=True)
@@ -158,8 +158,8 @@ def test_a_diverged_trial_ranks_last_and_other_failures_say_nothing():
     assert next(iter(importances(study))) == "beta"
     lost = tuple(replace(t, failure="lost") if t.failure else t for t in study.trials)
     kept = made([trial for trial in trials if trial[1]])
-    assert importances(replace(study, trials=lost), space_of(done())) == pytest.approx(
-        importances(kept, space_of(done()))
+    assert importances(replace(study, trials=lost), levels_of(done())) == pytest.approx(
+        importances(kept, levels_of(done()))
     )
 
 
@@ -176,14 +176,14 @@ def test_too_few_trials_or_nothing_that_varies_give_nothing():
 def test_many_scores_that_equal_the_worst_hide_no_good_one():
     trials = drawn(40, lambda params: float(params["beta"] == 1 and params["lr"] > 0.03))
     assert sum(scores[0] for _, scores in trials) < 10
-    found = importances(made(trials), space_of(done()))
+    found = importances(made(trials), levels_of(done()))
     assert {*list(found)[:2]} == {"beta", "lr"}
 
 
 def test_a_parameter_that_is_not_active_does_not_count():
     # The clamp of the other reduction is its default, and would give the reduction away.
     study = made(drawn(60, lambda params: float(params["reduction"] == "trace")))
-    known = importances(study, space_of(done()))
+    known = importances(study, levels_of(done()))
     assert next(iter(known)) == "reduction" and known["clamp"] < 0.05
 
 
@@ -204,7 +204,7 @@ def test_shares_are_those_that_optuna_gives_for_the_same_numbers():
         own.add_trial(create_trial(value=score, params=placed, distributions=distributions))
     evaluator = PedAnovaImportanceEvaluator(target_quantile=0.25)
     asked = get_param_importances(own, evaluator=evaluator, params=list(names))
-    got = importances(made(trials), space_of(done()))
+    got = importances(made(trials), levels_of(done()))
     whole = sum(got[name] for name in names)
     assert {name: got[name] / whole for name in names} == pytest.approx(asked)
 
@@ -214,7 +214,7 @@ def test_shares_are_those_that_optuna_gives_for_the_same_numbers():
 
 def test_ranges_come_from_the_space_and_inactive_values_are_left_out():
     study = study_of(done())
-    found = searched(study, space_of(done()))
+    found = searched(study, levels_of(done()))
     assert found.domains["lr"] == Range(0.001, 0.1, log=True)
     assert found.domains["clamp"] == Choice((1, None))
     rows = {trial.trial: json.loads(trial.params) for trial in study.trials}
@@ -226,14 +226,17 @@ def test_ranges_come_from_the_space_and_inactive_values_are_left_out():
 
 def test_a_space_that_does_not_fit_is_not_believed():
     study = study_of(done())
-    narrow = parse_space(SPACE.replace("high: 0.1,", "high: 0.0011,"), "narrow", "narrow.yaml")
-    foreign = parse_space(SPACE.replace("sage+clar]", "gat+clar]"), "foreign", "foreign.yaml")
+    narrow = stored_levels(SPACE.replace("high: 0.1,", "high: 0.0011,"), "tuned", "narrow.yaml")
+    foreign = stored_levels(SPACE.replace("lr:", "momentum:"), "tuned", "foreign.yaml")
     values = [json.loads(trial.params)["lr"] for trial in study.trials]
     assert searched(study, narrow).domains["lr"].high == max(values) > 0.0011
-    # A method, or a condition, that the space does not name.
-    conditional = replace(study, condition="layers=4")
-    assert searched(conditional, foreign).domains["lr"].high == max(values) < 0.1
-    assert searched(conditional, foreign).fixed["hidden"] == 32
+    # A parameter that the space does not name, and one that the condition fixes.
+    assert "lr" not in searched(study, foreign).domains
+    fixed = searched(replace(study, condition=f"lr={values[0]}"), levels_of(done()))
+    assert fixed.domains["lr"].high == max(values) < 0.1, (
+        "values differ, so the condition is wrong"
+    )
+    assert fixed.fixed["hidden"] == 32
 
 
 def domain_of(values: list) -> Range | Choice | None:
@@ -338,8 +341,8 @@ def test_a_run_in_progress_has_running_trials(suffix, tmp_path):
     plan, memory = plan_from(SPACE), Memory()
     conductor = conductor_for(plan, memory, workers=3)
     work(conductor, failing, events=60)
-    run = view(manifest(plan, {}), memory)
-    export([(run, plan.space)], tmp_path / f"now{suffix}")
+    run = view(manifest_of(plan, {}), memory)
+    export([(run, levels_of(run))], tmp_path / f"now{suffix}")
     trials = [
         trial for study in read(tmp_path / f"now{suffix}").values() for trial in study.trials
     ]
@@ -464,4 +467,4 @@ def test_the_command_is_ready_for_a_shell():
 def test_nothing_warns():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert importances(study_of(done()), space_of(done()))
+        assert importances(study_of(done()), levels_of(done()))

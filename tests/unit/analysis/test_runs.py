@@ -6,7 +6,7 @@ from support.results import finished
 from support.simulation import Memory, conductor_for, plan_from, work
 
 from clar_tune.analysis.runs import studies_of
-from clar_tune.search.manifest import manifest
+from clar_tune.search.manifest import manifest_of
 
 
 def test_curves_are_the_repeats_of_each_trial_in_order():
@@ -32,7 +32,7 @@ settings: {tuned: {regularizers: {clar: {samples: {choices: [1, 2]}}}}}
     work(conductor)
     assert conductor.state == "finished"
     finals = [asdict(row) for row in memory.finals]
-    (study,) = studies_of(manifest(plan, {}), memory.trials.values(), finals)
+    (study,) = studies_of(manifest_of(plan, {}), memory.trials.values(), finals)
     assert study.used_up and len(study.trials) == 2
 
 

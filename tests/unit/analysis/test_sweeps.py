@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from support.swept_scores import DEPTH, ERRORS, deep, run, table
 
-from clar_tune.analysis.compare import compare
+from clar_tune.analysis.comparison import compare
 from clar_tune.analysis.contrasts import family_of
 from clar_tune.analysis.layout import arranged, parts_of, split_label, whole_condition
 from clar_tune.analysis.records import Comparison

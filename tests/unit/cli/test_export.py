@@ -44,14 +44,23 @@ def test_several_runs_go_into_one_file(tmp_path):
     assert len(names) == 36 and "second / texas / sage" in names
 
 
-def test_a_model_that_is_not_here_makes_ranges_guesses(tmp_path):
+def test_ranges_are_known_where_a_model_is_not_here(tmp_path):
     row, memory = simulated()
     text = row.space_text.replace("sage+clar]", "sage+clar, not_here_at_all:Model]")
     opened = stored(tmp_path / "store", replace(row, space_text=text), memory)
     done = called("--optuna", str(tmp_path / "run.log"), "--store", opened.url)
     assert done.exit_code == 0, done.output
+    assert not done.stderr
+
+
+def test_a_space_that_cannot_be_read_makes_ranges_guesses(tmp_path):
+    row, memory = simulated()
+    text = row.space_text.replace("high: 0.1,", "hihg: 0.1,")
+    opened = stored(tmp_path / "store", replace(row, space_text=text), memory)
+    done = called("--optuna", str(tmp_path / "run.log"), "--store", opened.url)
+    assert done.exit_code == 0, done.output
     assert "simulated: ranges are guessed from values" in done.stderr
-    assert "not_here_at_all" in done.stderr
+    assert "hihg" in done.stderr
 
 
 @pytest.mark.parametrize(

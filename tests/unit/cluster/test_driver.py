@@ -11,7 +11,7 @@ from support.simulation import plan_from
 
 from clar_tune.cluster import driver
 from clar_tune.cluster.driver import Launch
-from clar_tune.search.manifest import manifest
+from clar_tune.search.manifest import manifest_of
 from clar_tune.store import Store
 
 
@@ -47,7 +47,7 @@ def paused(tmp_path, monkeypatch):
     plan, store = plan_from(), Store.open(tmp_path / "store")
 
     def drive():
-        row = manifest(plan, {})
+        row = manifest_of(plan, {})
         launch = Launch(time_budget=0.0)
         ended = driver.drive(store, lambda: store.create("it", row), plan, {}, launch, Unseen())
         return ended, store.find("it").row, folders[0]

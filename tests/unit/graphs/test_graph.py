@@ -3,8 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from clar_tune.errors import UnknownName
 from clar_tune.graphs.graph import (

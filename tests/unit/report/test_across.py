@@ -9,7 +9,7 @@ import pytest
 from support.parsed_page import Parsed
 from support.results import SPACE, finished, plausible
 
-from clar_tune.analysis.compare import compare
+from clar_tune.analysis.comparison import compare
 from clar_tune.analysis.records import Comparison
 from clar_tune.analysis.runs import RunView
 from clar_tune.report import build_page

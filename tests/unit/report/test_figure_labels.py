@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from support.results import SPACE, failing, finished
 
-from clar_tune.analysis.compare import compare
+from clar_tune.analysis.comparison import compare
 from clar_tune.records import TermRecord
 from clar_tune.report.figures import of_comparison, of_study
 from clar_tune.report.figures.files import WIDTH, drawn

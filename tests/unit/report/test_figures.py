@@ -13,7 +13,7 @@ from support.figure_files import SVG, as_cells, marks, parsed, points_of, texts
 from support.results import SPACE, finished
 from support.simulation import Memory, conductor_for, plan_from, work
 
-from clar_tune.analysis.compare import compare
+from clar_tune.analysis.comparison import compare
 from clar_tune.analysis.records import Across
 from clar_tune.analysis.runs import RunView, studies_of
 from clar_tune.errors import StoreError
@@ -34,7 +34,7 @@ from clar_tune.report.figures.gains import gain_figures
 from clar_tune.report.figures.records import file_stem
 from clar_tune.report.figures.theme import BLUE, GREY, ORANGE, PURPLE
 from clar_tune.report.figures.trials import rungs_of, trials_of
-from clar_tune.search.manifest import manifest
+from clar_tune.search.manifest import manifest_of
 
 HOSTILE = "</script><script>alert(1)</script>\"'[bold]\n% & 😀" + "x" * 10_000
 
@@ -457,7 +457,7 @@ def test_a_run_in_progress_shows_what_there_is():
     for events in (1, 3, 30, 200):
         plan, memory = plan_from(SPACE), Memory()
         work(conductor_for(plan, memory), events=events)
-        row = manifest(plan, {})
+        row = manifest_of(plan, {})
         repeats = [asdict(repeat) for repeat in memory.repeats]
         finals = [asdict(final) for final in memory.finals]
         studies = studies_of(row, memory.trials.values(), finals, repeats)

@@ -12,7 +12,7 @@ import vl_convert
 from support.figure_files import SVG, as_cells, marks, parsed, points_of, texts
 from support.sweep_runs import gridded, swept, whole_grid
 
-from clar_tune.analysis.compare import compare
+from clar_tune.analysis.comparison import compare
 from clar_tune.analysis.filter_responses import responses
 from clar_tune.report.figures import DARK, LIGHT, of_comparison, write_figures
 from clar_tune.report.figures.charts import MOST_LINES

@@ -19,10 +19,18 @@ from markdown_it import MarkdownIt
 from rich.cells import cell_len
 from support.pages import ROOT
 from support.results import failing, finished
-from support.swept_scores import DEPTH, ERRORS, SAMPLING, SENSITIVITY, alike, deep, rising
-from support.swept_scores import table as table_of
+from support.swept_scores import (
+    DEPTH,
+    ERRORS,
+    SAMPLING,
+    SENSITIVITY,
+    alike,
+    deep,
+    rising,
+    table as table_of,
+)
 
-from clar_tune.analysis.compare import compare
+from clar_tune.analysis.comparison import compare
 from clar_tune.analysis.records import Across, Comparison, PairAcross
 from clar_tune.report.formats import FORMATS, numbers, table
 from clar_tune.report.formats.latex_text import escaped

@@ -17,7 +17,7 @@ from support.large_run import large
 from support.parsed_page import Parsed
 from support.results import finished, simulated, stored
 
-from clar_tune.analysis.compare import compare
+from clar_tune.analysis.comparison import compare
 from clar_tune.analysis.runs import RunView
 from clar_tune.cli.report import report
 from clar_tune.errors import ClarTuneError

@@ -8,7 +8,7 @@ import pytest
 from support.parsed_page import Parsed
 from support.sweep_runs import gridded, swept, whole_grid
 
-from clar_tune.analysis.compare import compare
+from clar_tune.analysis.comparison import compare
 from clar_tune.analysis.runs import RunView
 from clar_tune.analysis.wording import excerpt
 from clar_tune.report import build_page

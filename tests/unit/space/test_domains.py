@@ -2,8 +2,7 @@ from collections import Counter
 from itertools import islice
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from clar_tune.errors import SpaceError
 from clar_tune.space.domains import Choice, Fixed, Range

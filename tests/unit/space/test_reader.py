@@ -7,17 +7,11 @@ import torch
 
 from clar_tune.errors import SpaceError, UnknownName
 from clar_tune.models.method import Method
-from clar_tune.space import (
-    SearchRules,
-    TrainingRules,
-    check_sampler,
-    condition_text,
-    load_space,
-    parse_space,
-    shipped_spaces,
-)
+from clar_tune.space import condition_text, load_space, parse_space, shipped_spaces
 from clar_tune.space.domains import Choice, Fixed, Range
+from clar_tune.space.model import SearchRules, TrainingRules
 from clar_tune.space.parameters import Parameter, ParameterSet
+from clar_tune.space.validate import check_sampler
 
 GCN, CLAR = Method("gcn"), Method("gcn", "clar")
 HEAD = """\

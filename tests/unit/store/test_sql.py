@@ -11,8 +11,7 @@ from support.stored_rows import final_row, repeat_row, run_row, trial_row
 
 from clar_tune.errors import QueryError
 from clar_tune.rows import TABLES
-from clar_tune.store import Store
-from clar_tune.store import writer as writing
+from clar_tune.store import Store, writer as writing
 from clar_tune.store.sql import run_query
 
 

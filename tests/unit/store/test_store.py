@@ -12,8 +12,7 @@ from support.stored_rows import NOON, final_row, repeat_row, run_row, trial_row
 
 from clar_tune.errors import ClarTuneError, StoreError, UnknownName
 from clar_tune.rows import TABLES
-from clar_tune.store import Store
-from clar_tune.store import writer as writing
+from clar_tune.store import Store, writer as writing
 
 COMMON = ("run", "space", "graph", "method", "backbone", "regularizer", "condition", "protocol")
 REPEAT = (

@@ -26,8 +26,7 @@ from clar_tune.analysis.records import (
 )
 from clar_tune.analysis.runs import RunView
 from clar_tune.analysis.scores import Sample, samples_of, scores_of, standings_of
-from clar_tune.graphs.catalogue import dataset_named
-from clar_tune.graphs.splits import PROTOCOLS, Protocol
+from clar_tune.graphs import PROTOCOLS, Protocol, dataset_named
 
 __all__ = [
     "Across",

@@ -2,8 +2,7 @@
 
 import torch
 
-from clar_tune.graphs.graph import Graph
-from clar_tune.graphs.splits import test_nodes
+from clar_tune.graphs import Graph, test_nodes
 from clar_tune.records import TrainSpec
 from clar_tune.training.loop import Fit
 from clar_tune.training.scores import score

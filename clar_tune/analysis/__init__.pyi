@@ -1,0 +1,29 @@
+"""Names that others may import from here; each is loaded when it is first used."""
+
+from .comparison import compare as compare
+from .filter_responses import responses as responses
+from .importance import FEWEST as FEWEST, TRUSTED as TRUSTED, importances as importances
+from .layout import (
+    Place as Place,
+    arranged as arranged,
+    condition_of as condition_of,
+    parts_of as parts_of,
+    split_label as split_label,
+)
+from .optuna_export import check_target as check_target, export as export, opened_by as opened_by
+from .records import (
+    Across as Across,
+    Budget as Budget,
+    Comparison as Comparison,
+    Contrast as Contrast,
+    Correlation as Correlation,
+    PairAcross as PairAcross,
+    Row as Row,
+    Score as Score,
+    Standing as Standing,
+)
+from .runs import RunView as RunView, StudyView as StudyView, read_run as read_run
+from .scores import WEIGHTS as WEIGHTS
+from .search_space import levels_of as levels_of
+from .statistics import LEVEL as LEVEL, estimate as estimate, least_p as least_p
+from .wording import counted as counted, excerpt as excerpt, probability as probability

@@ -1,0 +1,45 @@
+"""Names that others may import from here; each is loaded when it is first used."""
+
+from .catalogue import (
+    NOTES as NOTES,
+    base_name as base_name,
+    dataset_named as dataset_named,
+    family_name as family_name,
+    is_generated as is_generated,
+)
+from .download import cache_folder as cache_folder, fetch as fetch
+from .graph import PREPROCESSINGS as PREPROCESSINGS, Graph as Graph
+from .loading import (
+    DATASETS as DATASETS,
+    facts_of as facts_of,
+    load as load,
+    load_raw as load_raw,
+    locate as locate,
+)
+from .spectrum import (
+    FULL_SPECTRUM_NODES as FULL_SPECTRUM_NODES,
+    Spectrum as Spectrum,
+    laplacian as laplacian,
+    spectrum_of as spectrum_of,
+)
+from .splits import (
+    PROTOCOLS as PROTOCOLS,
+    Nodes as Nodes,
+    Protocol as Protocol,
+    SearchNodes as SearchNodes,
+    check_protocol as check_protocol,
+    check_split as check_split,
+    pair as pair,
+    search_nodes as search_nodes,
+    test_nodes as test_nodes,
+)
+from .thread_count import threads as threads
+from .variants import (
+    VARIANTS as VARIANTS,
+    check_size as check_size,
+    check_variant as check_variant,
+    metric_of as metric_of,
+    parameters_of as parameters_of,
+    variant_of as variant_of,
+    varied as varied,
+)

@@ -1,0 +1,15 @@
+"""Names that others may import from here; each is loaded when it is first used."""
+
+from .adjacency import Adjacency as Adjacency
+from .backbones import BACKBONES as BACKBONES
+from .complement import MAP_BYTES as MAP_BYTES, Complement as Complement
+from .method import Method as Method, Model as Model
+from .regularizers import (
+    CLAR as CLAR,
+    NL as NL,
+    MadReg as MadReg,
+    Penalty as Penalty,
+    PReg as PReg,
+    Regularizer as Regularizer,
+)
+from .tensors import TensorGraph as TensorGraph

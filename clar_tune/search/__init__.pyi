@@ -1,0 +1,31 @@
+"""Names that others may import from here; each is loaded when it is first used."""
+
+from .estimate import EPOCHS as EPOCHS, Estimate as Estimate, estimates as estimates
+from .jobs import (
+    TIME_LIMIT as TIME_LIMIT,
+    Failure as Failure,
+    Job as Job,
+    Outcome as Outcome,
+    OutOfTime as OutOfTime,
+    Trained as Trained,
+    described as described,
+    failed as failed,
+    out_of_time as out_of_time,
+    perform as perform,
+)
+from .limits import Pace as Pace
+from .manifest import (
+    budget as budget,
+    check_graphs as check_graphs,
+    check_numbers as check_numbers,
+    machine as machine,
+    manifest_of as manifest_of,
+    plan_of as plan_of,
+    versions as versions,
+    with_this_driver as with_this_driver,
+)
+from .memory import needs as needs
+from .progress import Progress as Progress, progress_of as progress_of
+from .repro import Difference as Difference, repeat_training as repeat_training
+from .scheduler import Conductor as Conductor
+from .study import Course as Course

@@ -1,0 +1,19 @@
+"""Names that others may import from here; each is loaded when it is first used."""
+
+from .domains import (
+    Choice as Choice,
+    Fixed as Fixed,
+    Range as Range,
+    same as same,
+    written as written,
+)
+from .model import (
+    Correlate as Correlate,
+    Levels as Levels,
+    Space as Space,
+    condition_text as condition_text,
+)
+from .parameters import Parameter as Parameter, ParameterSet as ParameterSet
+from .plan import Options as Options, Plan as Plan, StudyPlan as StudyPlan, make_plan as make_plan
+from .reader import LEVELS as LEVELS, parse_space as parse_space, stored_levels as stored_levels
+from .shipped import load_space as load_space, shipped_spaces as shipped_spaces

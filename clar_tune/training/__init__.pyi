@@ -1,0 +1,20 @@
+"""Names that others may import from here; each is loaded when it is first used."""
+
+from .ablation import (
+    Measured as Measured,
+    Results as Results,
+    Stage as Stage,
+    Summary as Summary,
+    contenders_of as contenders_of,
+    seen as seen,
+    summary as summary,
+)
+from .devices import (
+    best_device as best_device,
+    limit_memory as limit_memory,
+    release_memory as release_memory,
+)
+from .frequencies import BANDS as BANDS, Frequencies as Frequencies, band_edges as band_edges
+from .loop import Report as Report, train as train, warm_up as warm_up
+from .objectives import check_objective as check_objective
+from .test_scores import test_count as test_count, test_score as test_score
