@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import click
 
-from clar_tune.graphs import Graph, load, pair, search_nodes
+from clar_tune.graphs import Graph, load, search_nodes, seed_pair
 from clar_tune.models import Method, TensorGraph
 from clar_tune.records import Params
 from clar_tune.training import test_score, train
@@ -69,7 +69,7 @@ def run(line: Line, loaded: Loaded, effort: Effort) -> dict[str, list[float]]:
     method = Method.parse(line.method)
     scores: dict[str, list[float]] = {"val": [], "test": [], "active": []}
     for index in range(effort.pairs):
-        seeds = pair(line.graph, line.protocol, 0, index, line.purpose)
+        seeds = seed_pair(line.graph, line.protocol, 0, index, line.purpose)
         spec = method.spec(graph, line.params, line.protocol, seeds, select=line.select)
         spec = replace(spec, max_epochs=effort.max_epochs)
         fit = train(spec, tensors, search_nodes(graph, line.protocol, spec.split_seed))

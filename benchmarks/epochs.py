@@ -20,7 +20,7 @@ import click
 
 from benchmarks.memory import megabytes
 from benchmarks.straightforward import Penalty, run
-from clar_tune.graphs import Graph, load, pair, search_nodes
+from clar_tune.graphs import Graph, load, search_nodes, seed_pair
 from clar_tune.models import Complement, Method, TensorGraph
 from clar_tune.training import train
 
@@ -63,7 +63,7 @@ def ours(graph: Graph, tensors: TensorGraph, case: str, dropout: float, clock: C
     """Train our path until the clock has enough."""
     regularizer, params = CASES[case]
     method = Method(case.partition("+")[0], regularizer)
-    seeds = pair(graph.name, PROTOCOL, 0, 0, "repeat")
+    seeds = seed_pair(graph.name, PROTOCOL, 0, 0, "repeat")
     without_end = {"max_epochs": 10**6, "patience": 10**6}
     spec = method.spec(graph, {**params, "dropout": dropout}, PROTOCOL, seeds, **without_end)
 
@@ -81,7 +81,7 @@ def theirs(graph: Graph, case: str, dropout: float, clock: Clock) -> None:
     if "clar" in case:
         # The loop has one way to sample, by edges: node sampling is compared with it as well.
         penalty = Penalty(alpha=1.0, beta=1.0, samples=1)
-    split_seed, _ = pair(graph.name, PROTOCOL, 0, 0, "repeat")
+    split_seed, _ = seed_pair(graph.name, PROTOCOL, 0, 0, "repeat")
     nodes = search_nodes(graph, PROTOCOL, split_seed)
     run(graph, nodes, case.partition("+")[0], penalty, dropout, clock.tick)
 

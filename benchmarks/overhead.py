@@ -18,8 +18,8 @@ from pathlib import Path
 
 import click
 
-from clar_tune.graphs import load
-from clar_tune.models import TensorGraph
+from clar_tune.graphs import Graph, load, seed_pair
+from clar_tune.models import Method, TensorGraph
 from clar_tune.search import Job, Trained, perform
 from clar_tune.store import Store
 
@@ -60,21 +60,19 @@ def main(rounds: int, at_most: int | None) -> None:
             )
 
 
-def job(params: dict, epochs: int) -> Job:
+def job(graph: Graph, params: dict, epochs: int) -> Job:
     """One trial of one repeat."""
     rules = {"max_epochs": epochs, "patience": epochs, "warmup": 50, "threads": 1}
+    seeds = seed_pair(GRAPH, PROTOCOL, 0, 0, "repeat")
+    spec = Method.parse(METHOD).spec(graph, params, PROTOCOL, seeds, **rules)
     return Job(
         study=0,
         trial=0,
         purpose="repeat",
         first=0,
-        last=1,
-        graph=GRAPH,
-        method=METHOD,
-        protocol=PROTOCOL,
+        specs=(spec,),
+        variant={},
         seed=0,
-        params=params,
-        rules=rules,
         timeout=600,
     )
 
@@ -89,8 +87,8 @@ def probe(_: int) -> float:
     """Seconds of one epoch in this process."""
     graph = load(GRAPH)
     tensors = TensorGraph.of(graph)
-    perform(job({}, 50), 0, graph, tensors)
-    done = perform(job({}, 400), 0, graph, tensors)
+    perform(job(graph, {}, 50), 0, graph, tensors)
+    done = perform(job(graph, {}, 400), 0, graph, tensors)
     assert isinstance(done, Trained)
     return done.record.seconds / 400
 
@@ -112,7 +110,9 @@ def by_run(epochs: int, trials: int) -> tuple[float, list[Job]]:
         rows = Store.open(folder).repeats("a", ["started", "seconds", "params"]).to_pylist()
     began = min(row["started"].timestamp() for row in rows)
     ended = max(row["started"].timestamp() + row["seconds"] for row in rows)
-    return 60 * trials / (ended - began), [job(json.loads(r["params"]), epochs) for r in rows]
+    graph = load(GRAPH)
+    jobs = [job(graph, json.loads(row["params"]), epochs) for row in rows]
+    return 60 * trials / (ended - began), jobs
 
 
 def by_loop(jobs: list[Job]) -> float:
@@ -135,7 +135,7 @@ def loop(queue, times, ready) -> None:
     """One process of the bare loop."""
     graph = load(GRAPH)
     tensors = TensorGraph.of(graph)
-    perform(job({}, 5), 0, graph, tensors)
+    perform(job(graph, {}, 5), 0, graph, tensors)
     ready.wait()
     began = time.time()
     while (item := queue.get()) is not None:

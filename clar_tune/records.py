@@ -40,6 +40,12 @@ class TrainSpec:
     threads: int = 1
 
     @property
+    def method(self) -> str:
+        """``gcn`` or ``gcn+clar``."""
+        plain = self.regularizer == "none"
+        return self.backbone if plain else f"{self.backbone}+{self.regularizer}"
+
+    @property
     def key(self) -> str:
         """Name shared by equal specifications, on every machine and in every run.
 

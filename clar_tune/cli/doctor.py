@@ -164,13 +164,13 @@ def _open_to_others(file: Path) -> bool:
 
 def _training() -> Check:
     from clar_tune.errors import ClarTuneError
-    from clar_tune.graphs import load, pair, search_nodes
+    from clar_tune.graphs import load, search_nodes, seed_pair
     from clar_tune.models import Method, TensorGraph
     from clar_tune.training import best_device, train
 
     try:
         graph, protocol = load("csbm-homophily"), "balanced-60-20-20"
-        seeds = pair(graph.name, protocol, 0, 0, "repeat")
+        seeds = seed_pair(graph.name, protocol, 0, 0, "repeat")
         spec = Method("gcn", "clar").spec(graph, {}, protocol, seeds, max_epochs=20)
         nodes = search_nodes(graph, protocol, spec.split_seed)
         fit = train(spec, TensorGraph.of(graph, best_device()), nodes)

@@ -110,9 +110,9 @@ def train(
         dataset_named,
         load,
         metric_of,
-        pair,
         parameters_of,
         search_nodes,
+        seed_pair,
         variant_of,
         varied,
     )
@@ -134,10 +134,10 @@ def train(
     rules["condition"] = condition_text(condition)
     if spectrum:
         numbers = range(index, index + splits)
-        pairs = [pair(graph.name, rules["protocol"], seed, n, "repeat") for n in numbers]
+        pairs = [seed_pair(graph.name, rules["protocol"], seed, n, "repeat") for n in numbers]
         with one_line():
             return show_spectra(graph, method, params, rules, pairs, _progress, test, as_json)
-    seeds = pair(graph.name, rules["protocol"], seed, index, "repeat")
+    seeds = seed_pair(graph.name, rules["protocol"], seed, index, "repeat")
     spec = method.spec(graph, params, seeds=seeds, **rules)
     nodes = search_nodes(graph, spec.protocol, spec.split_seed)
     with one_line(), _progress(f"{method.name} on {graph.name}", spec.max_epochs) as report:

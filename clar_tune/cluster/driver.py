@@ -3,7 +3,7 @@
 import signal
 import tempfile
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -95,8 +95,9 @@ def drive(
         before = writer.row.seconds
         try:
             # As arrays in the object store graphs are shared by all workers of a machine.
+            hashes = {name: graph.hash for name, graph in graphs.items()}
             shared = {name: ray.put(graphs.pop(name)) for name in list(graphs)}
-            conductor = _conducted(store, writer, plan, pace)
+            conductor = _conducted(store, writer, plan, hashes, pace)
             watch = Watch(conductor, capacity) if launch.address != "local" else None
             _search(conductor, writer, shared, capacity, scratch, view, watch)
             state = conductor.state
@@ -159,11 +160,13 @@ class Watch:
         pace.waiting = self._capacity.waits_since is not None
 
 
-def _conducted(store: Store, writer: RunWriter, plan: Plan, pace: Pace) -> Conductor:
+def _conducted(
+    store: Store, writer: RunWriter, plan: Plan, hashes: Mapping[str, str], pace: Pace
+) -> Conductor:
     """The conductor of a run, in the state that its stored rows tell."""
     from clar_tune.cluster.asha import Rungs
 
-    conductor = Conductor(plan, writer.append, Rungs, pace)
+    conductor = Conductor(plan, hashes, writer.append, Rungs, pace)
     trials = store.trials(writer.name)
     if trials:
         repeats = store.repeats(writer.name, [*NEEDED, "val_score", "val_loss"])

@@ -95,14 +95,14 @@ class Worker(tune.Trainable):
 
     def _fetched(self, job: Job) -> Graph | None:
         """The graph of a job as it is shared, unless its tensors are here already."""
-        if _identity(job) in self._loaded.get(job.graph, {}):
+        if _identity(job) in self._loaded.get(job.spec.graph, {}):
             return None
-        shared: Graph = ray.get(self._graphs[job.graph], timeout=FETCH)
+        shared: Graph = ray.get(self._graphs[job.spec.graph], timeout=FETCH)
         return shared
 
     def _graph(self, job: Job, plain: Graph | None) -> tuple[Graph, TensorGraph]:
         """The graph of a job, varied as its condition says."""
-        variants = self._loaded.pop(job.graph, {})
+        variants = self._loaded.pop(job.spec.graph, {})
         identity = _identity(job)
         if plain is None:
             found = variants.pop(identity)
@@ -110,7 +110,7 @@ class Worker(tune.Trainable):
             graph = varied(plain, job.variant, job.seed)
             found = graph, TensorGraph.of(graph, self._device)
         variants[identity] = found  # what was used last stands last
-        self._loaded[job.graph] = variants
+        self._loaded[job.spec.graph] = variants
         _forget(variants, KEPT_VARIANTS)
         _forget(self._loaded, KEPT_GRAPHS)
         return found

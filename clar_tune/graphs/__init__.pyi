@@ -29,8 +29,8 @@ from .splits import (
     SearchNodes as SearchNodes,
     check_protocol as check_protocol,
     check_split as check_split,
-    pair as pair,
     search_nodes as search_nodes,
+    seed_pair as seed_pair,
     test_nodes as test_nodes,
 )
 from .thread_count import threads as threads
@@ -42,4 +42,5 @@ from .variants import (
     parameters_of as parameters_of,
     variant_of as variant_of,
     varied as varied,
+    varied_hash as varied_hash,
 )

@@ -91,7 +91,7 @@ class Graph:
     def hash(self) -> str:
         """Name shared by equal content, on every machine; preprocessing is part of it."""
         if self.origin:
-            return hashlib.sha256(self.origin.encode()).hexdigest()[:16]
+            return hash_of_origin(self.origin)
         shape = self.features.shape
         digest = hashlib.sha256(f"{self.preprocessing}/{self.metric}/{shape}".encode())
         for array in self._arrays():
@@ -108,6 +108,11 @@ class Graph:
         if self.fixed:
             arrays += [self.fixed.train, self.fixed.val, self.fixed.test]
         return arrays if self.targets is None else [*arrays, self.targets]
+
+
+def hash_of_origin(origin: str) -> str:
+    """The hash of a graph that is named by what it was made of."""
+    return hashlib.sha256(origin.encode()).hexdigest()[:16]
 
 
 def preprocess(graph: Graph, preprocessing: str) -> Graph:

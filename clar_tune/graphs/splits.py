@@ -41,7 +41,9 @@ def test_nodes(graph: Graph, protocol: str, split_seed: int, outer_test: float =
     return _split(graph, protocol, split_seed, outer_test)[2]
 
 
-def pair(graph_name: str, protocol: str, seed: int, index: int, purpose: str) -> tuple[int, int]:
+def seed_pair(
+    graph_name: str, protocol: str, seed: int, index: int, purpose: str
+) -> tuple[int, int]:
     """The (split_seed, init_seed) of repeat or final number ``index`` of a run.
 
     No method or condition enters: all of them meet the same pairs. Fixed splits are taken in
@@ -75,7 +77,7 @@ def check_split(graph: Graph, protocol: str, outer_test: float = 0.0) -> None:
     ROC AUC is judged by nodes of both classes. Of an unbalanced graph a balanced split trains
     on all nodes of the small class.
     """
-    split_seed, _ = pair(graph.name, protocol, 0, 0, "repeat")
+    split_seed, _ = seed_pair(graph.name, protocol, 0, 0, "repeat")
     nodes = search_nodes(graph, protocol, split_seed, outer_test)
     if not len(nodes.train) or not len(nodes.val):
         withheld = f" with {outer_test:g} of all nodes withheld" if outer_test else ""

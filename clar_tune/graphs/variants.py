@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, svds
 
 from clar_tune.errors import ParameterError
-from clar_tune.graphs.graph import Graph
+from clar_tune.graphs.graph import Graph, hash_of_origin
 from clar_tune.graphs.spectrum import FULL_SPECTRUM_NODES, Spectrum, spectrum_of
 from clar_tune.graphs.thread_count import threads
 from clar_tune.records import Value
@@ -65,9 +65,22 @@ def varied(
             value = variant[name]
             made = kind.make(graph, value, seed, decompose)
             if made is not graph:
-                drawn = f"/{seed}" if kind.drawn else ""
-                graph = replace(made, origin=f"{graph.hash}/{name}={value}{drawn}")
+                graph = replace(made, origin=_origin(graph.hash, name, value, seed))
     return graph
+
+
+def varied_hash(graph_hash: str, variant: Mapping[str, Value], seed: int) -> str:
+    """The hash of the graph that :func:`varied` makes, without making it."""
+    for name in VARIANTS:
+        if name in variant and (name, variant[name]) != ("drop_edges", 0):
+            graph_hash = hash_of_origin(_origin(graph_hash, name, variant[name], seed))
+    return graph_hash
+
+
+def _origin(graph_hash: str, name: str, value: Value, seed: int) -> str:
+    """The graph and the recipe: eigenvectors differ in their last digits between machines."""
+    drawn = f"/{seed}" if VARIANTS[name].drawn else ""
+    return f"{graph_hash}/{name}={value}{drawn}"
 
 
 def variant_of(condition: Mapping[str, Value]) -> dict[str, Value]:

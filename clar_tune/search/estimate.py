@@ -9,7 +9,7 @@ from statistics import fmean
 
 import numpy as np
 
-from clar_tune.graphs import Graph, Spectrum, pair, search_nodes, varied
+from clar_tune.graphs import Graph, Spectrum, search_nodes, seed_pair, varied
 from clar_tune.models import TensorGraph
 from clar_tune.search.study import MakeJudge
 from clar_tune.space import Plan, StudyPlan
@@ -107,7 +107,7 @@ def _no_spectrum(graph: Graph) -> Spectrum:
 def _seconds(study: StudyPlan, graph: Graph, tensors: TensorGraph) -> float:
     """One training of a middling configuration: what it needs to start, and its epochs."""
     params = study.parameters.at([0.5] * len(study.parameters.searched))
-    seeds = pair(graph.name, study.columns.protocol, study.seed, 0, "repeat")
+    seeds = seed_pair(graph.name, study.columns.protocol, study.seed, 0, "repeat")
     spec = study.method.spec(graph, params, study.columns.protocol, seeds, threads=study.threads)
     nodes = search_nodes(graph, spec.protocol, spec.split_seed, study.outer_test)
     spent = []

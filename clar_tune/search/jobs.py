@@ -2,16 +2,16 @@
 
 import traceback
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 import torch
 
-from clar_tune.errors import ClarTuneError, Diverged
-from clar_tune.graphs import Graph, pair, search_nodes
-from clar_tune.models import Method, TensorGraph
-from clar_tune.records import HINTS, Params, TrainRecord, TrainSpec, Value
+from clar_tune.errors import ClarTuneError, Diverged, GraphError
+from clar_tune.graphs import Graph, search_nodes
+from clar_tune.models import TensorGraph
+from clar_tune.records import HINTS, TrainRecord, TrainSpec, Value
 from clar_tune.training import release_memory, test_count, test_score, train
 
 LONGEST_ERROR = 2000
@@ -22,7 +22,7 @@ TIME_LIMIT = "stopped at the time limit (--trial-timeout)"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """Trainings ``first`` to ``last`` (excluded) of one configuration."""
+    """Trainings of one configuration, one after another."""
 
     study: int
     """The study's place in the plan."""
@@ -30,18 +30,29 @@ class Job:
     purpose: str
     """``repeat`` in the search, ``final`` in the confirmation."""
     first: int
-    last: int
-    graph: str
-    method: str
-    protocol: str
+    """Number of the first training."""
+    specs: tuple[TrainSpec, ...]
+    """What each training is, the first one first."""
+    variant: Mapping[str, Value]
+    """What is changed of the graph before it is trained on."""
     seed: int
-    params: Params
-    rules: Mapping[str, object]
-    """The rest of a :class:`TrainSpec`: condition, epochs, patience, threads …"""
+    """What a variant is drawn with."""
     timeout: float
     """Seconds that the trial may still train."""
-    variant: Mapping[str, Value] = field(default_factory=dict)
-    """What is changed of the graph before it is trained on."""
+
+    @property
+    def spec(self) -> TrainSpec:
+        """The first training: all have its graph, method and parameters."""
+        return self.specs[0]
+
+    @property
+    def last(self) -> int:
+        """Number after that of the last training."""
+        return self.first + len(self.specs)
+
+    def spec_of(self, index: int) -> TrainSpec:
+        """Training number ``index``."""
+        return self.specs[index - self.first]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,10 +96,7 @@ def perform(job: Job, index: int, graph: Graph, tensors: TensorGraph) -> Outcome
     Whatever goes wrong comes back as a value.
     """
     try:
-        method = Method.parse(job.method)
-        seeds = pair(job.graph, job.protocol, job.seed, index, job.purpose)
-        spec = method.spec(graph, job.params, job.protocol, seeds, **job.rules)
-        return trained(spec, job.purpose, index, graph, tensors)
+        return trained(job.spec_of(index), job.purpose, index, graph, tensors)
     except Exception as error:  # a user's model may raise anything
         return failed(index, error)
 
@@ -108,6 +116,11 @@ def trained(
     spec: TrainSpec, purpose: str, index: int, graph: Graph, tensors: TensorGraph
 ) -> Trained:
     """One training; only a final is scored on test nodes."""
+    if graph.hash != spec.graph_hash:
+        raise GraphError(
+            f"{spec.graph}: its content here is {graph.hash}, the training asks for "
+            f"{spec.graph_hash}."
+        )
     started = datetime.now(UTC)
     nodes = search_nodes(graph, spec.protocol, spec.split_seed, spec.outer_test)
     fit = train(spec, tensors, nodes)

@@ -6,8 +6,7 @@ from pathlib import Path
 
 from clar_tune.errors import GraphError
 from clar_tune.graphs import load, varied
-from clar_tune.models import Method, TensorGraph
-from clar_tune.records import TrainSpec
+from clar_tune.models import TensorGraph
 from clar_tune.rows import FinalRow, RepeatRow
 from clar_tune.search.jobs import trained
 from clar_tune.space import Plan
@@ -39,33 +38,16 @@ class Difference:
 def repeat_training(row: RepeatRow, plan: Plan, data: Path | None) -> list[Difference]:
     """Train a row again, as its run did, and compare every number that it stored."""
     study = next(study for study in plan.studies if study.columns.study == row.study)
-    graph = load(row.graph, plan.space.preprocessing, data)
-    graph = varied(graph, study.variant, study.seed)
-    spec = TrainSpec(
-        graph=row.graph,
-        graph_hash=graph.hash,
-        backbone=row.backbone,
-        regularizer=row.regularizer,
-        protocol=row.protocol,
-        split_seed=row.split_seed,
-        init_seed=row.init_seed,
-        params=Method(row.backbone, row.regularizer).complete(json.loads(row.params)),
-        condition=row.condition,
-        outer_test=study.outer_test,
-        max_epochs=study.training.max_epochs,
-        patience=study.training.patience,
-        warmup=study.training.warmup,
-        select=row.select,
-        optimizer=study.training.optimizer,
-        threads=row.threads,
-    )
+    plain = load(row.graph, plan.space.preprocessing, data)
+    graph = varied(plain, study.variant, study.seed)
+    purpose = "final" if isinstance(row, FinalRow) else "repeat"
+    spec = study.spec(json.loads(row.params), purpose, row.repeat, plain.hash)
     if spec.key != row.key:
         raise GraphError(
             f"{row.key}: the training would be {spec.key}. The graph {row.graph} ({graph.hash}) "
             "or the program's version of numbers is not that of the run."
         )
     device = best_device() if row.device != "cpu" else "cpu"
-    purpose = "final" if isinstance(row, FinalRow) else "repeat"
     again = trained(spec, purpose, row.repeat, graph, TensorGraph.of(graph, device))
     numbers = [
         ("val_score", row.val_score, again.record.val_score),

@@ -6,7 +6,6 @@ through ``write``, and all of its state can be rebuilt from the rows written bef
 
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
 from clar_tune.rows import STUDY, FinalRow, RepeatRow, TrialRow
@@ -37,11 +36,13 @@ class Conductor:
     def __init__(
         self,
         plan: Plan,
+        graph_hashes: Mapping[str, str],
         write: Write,
         make_judge: MakeJudge,
         pace: Pace | None = None,
     ) -> None:
         self.plan, self.pace, self._write = plan, pace or Pace(), write
+        self._graph_hashes = graph_hashes
         self.courses = [
             Course(place, study, make_judge) for place, study in enumerate(plan.studies)
         ]
@@ -90,7 +91,7 @@ class Conductor:
     @property
     def graphs_at_work(self) -> list[str]:
         """The graph of every job that is out."""
-        return [job.graph for job, _ in self.live.values()]
+        return [job.spec.graph for job, _ in self.live.values()]
 
     def next_job(self, ticket: str) -> Job | None:
         """The next thing to do, or ``None``: with no job out, there is none left."""
@@ -281,25 +282,18 @@ class Conductor:
 
     def _job(self, course: Course, trial: Trial, purpose: str, first: int, last: int) -> Job:
         plan, limit = course.plan, self.plan.options.trial_timeout
+        graph_hash = self._graph_hashes[plan.columns.graph]
         return Job(
             study=course.place,
             trial=trial.trial,
             purpose=purpose,
             first=first,
-            last=last,
-            graph=plan.columns.graph,
-            method=plan.columns.method,
-            protocol=plan.columns.protocol,
-            seed=plan.seed,
-            params=trial.params,
-            rules={
-                **asdict(plan.training),
-                "condition": plan.columns.condition,
-                "threads": plan.threads,
-                "outer_test": plan.outer_test,
-            },
-            timeout=limit if purpose == "final" else max(limit - trial.seconds, 0.0),
+            specs=tuple(
+                plan.spec(trial.params, purpose, index, graph_hash) for index in range(first, last)
+            ),
             variant=plan.variant,
+            seed=plan.seed,
+            timeout=limit if purpose == "final" else max(limit - trial.seconds, 0.0),
         )
 
 

@@ -13,10 +13,12 @@ from clar_tune.graphs import (
     check_variant,
     dataset_named,
     metric_of,
+    seed_pair,
     variant_of,
+    varied_hash,
 )
 from clar_tune.models import Method
-from clar_tune.records import SELECTIONS, Value
+from clar_tune.records import SELECTIONS, Params, TrainSpec, Value
 from clar_tune.rows import StudyColumns
 from clar_tune.seeds import seed_for
 from clar_tune.space.model import (
@@ -110,6 +112,32 @@ class StudyPlan:
         """How many trials it can have: a finite space may hold fewer than asked for."""
         count = self.parameters.count
         return self.rules.trials if count is None else min(self.rules.trials, count)
+
+    def spec(self, params: Params, purpose: str, index: int, graph_hash: str) -> TrainSpec:
+        """Repeat or final number ``index`` of a configuration; ``params`` are complete.
+
+        ``graph_hash`` is that of the graph before this study varies it.
+        """
+        of, training = self.columns, self.training
+        split_seed, init_seed = seed_pair(of.graph, of.protocol, self.seed, index, purpose)
+        return TrainSpec(
+            graph=of.graph,
+            graph_hash=varied_hash(graph_hash, self.variant, self.seed),
+            backbone=of.backbone,
+            regularizer=of.regularizer,
+            protocol=of.protocol,
+            split_seed=split_seed,
+            init_seed=init_seed,
+            params=params,
+            condition=of.condition,
+            outer_test=self.outer_test,
+            max_epochs=training.max_epochs,
+            patience=training.patience,
+            warmup=training.warmup,
+            select=training.select,
+            optimizer=training.optimizer,
+            threads=self.threads,
+        )
 
 
 @dataclass(frozen=True, slots=True)

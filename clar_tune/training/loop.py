@@ -47,8 +47,7 @@ def train(
     """
     _check(spec, nodes)
     method = Method(spec.backbone, spec.regularizer)
-    params = method.complete(spec.params)
-    regularizer = method.build_regularizer(params)
+    regularizer = method.build_regularizer(spec.params)
     started = time.perf_counter()
     with threads(spec.threads), torch.random.fork_rng(_cuda_devices(graph)):
         fits = list(_rounds(spec, graph, nodes, method, regularizer, report))
@@ -97,7 +96,7 @@ def _rounds(
 ) -> Iterator[Fit]:
     """Train from scratch as often as the regularizer asks, each time on the graph it gives."""
     draw = torch.Generator(graph.device).manual_seed(seed_for("regularizer", spec.init_seed))
-    adjacency, params = graph.adjacency, method.complete(spec.params)
+    adjacency, params = graph.adjacency, spec.params
     for number in range(1, regularizer.rounds + 1):
         torch.manual_seed(spec.init_seed)
         model = method.build_model(graph, params).to(graph.device)

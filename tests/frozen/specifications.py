@@ -7,14 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from support.simulation import Memory, conductor_for, work
+from support.simulation import Memory, work
 
+from clar_tune.cluster.asha import Rungs
 from clar_tune.graphs.graph import Graph
 from clar_tune.graphs.loading import load
 from clar_tune.graphs.variants import varied
 from clar_tune.models.tensors import TensorGraph
 from clar_tune.search.jobs import Job, Outcome, perform
 from clar_tune.search.manifest import machine
+from clar_tune.search.scheduler import Conductor
 from clar_tune.space import parse_space
 from clar_tune.space.plan import Options, Plan, make_plan
 
@@ -75,10 +77,11 @@ def trained_rows(case: dict[str, Any]) -> list[dict[str, Any]]:
     plan, memory = plan_of(case), Memory()
 
     def train(job: Job, index: int) -> Outcome:
-        graph = varied(_graph(job.graph, plan.space.preprocessing), job.variant, job.seed)
+        graph = varied(_graph(job.spec.graph, plan.space.preprocessing), job.variant, job.seed)
         return perform(job, index, graph, TensorGraph.of(graph))
 
-    work(conductor_for(plan, memory), train)
+    hashes = {name: _graph(name, plan.space.preprocessing).hash for name in plan.graphs}
+    work(Conductor(plan, hashes, memory.append, Rungs), train)
     return [_exact(asdict(row)) for row in (*memory.repeats, *memory.finals)]
 
 

@@ -28,7 +28,7 @@ warnings.simplefilter("ignore")
 import ray.tune
 from clar_tune.graphs.loading import load
 from clar_tune.models.method import Method
-from clar_tune.graphs.splits import pair, search_nodes
+from clar_tune.graphs.splits import seed_pair, search_nodes
 from clar_tune.models.tensors import TensorGraph
 from clar_tune.training.loop import train, warm_up
 
@@ -36,7 +36,7 @@ graph, method = load(sys.argv[1]), Method.parse(sys.argv[2])
 tensors = TensorGraph.of(graph)
 warm_up()
 protocol = "balanced-60-20-20"
-seeds = pair(graph.name, protocol, 0, 0, "repeat")
+seeds = seed_pair(graph.name, protocol, 0, 0, "repeat")
 sampling = {"sampling": "edge"} if method.regularizer == "clar" else {}
 spec = method.spec(graph, {"dropout": 0.5, **sampling}, protocol, seeds, max_epochs=3)
 train(spec, tensors, search_nodes(graph, protocol, spec.split_seed, 0.0))

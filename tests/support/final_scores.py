@@ -27,7 +27,9 @@ def table(
 
     def train(job, index):
         done = plausible(job, index)
-        return replace(done, test_score=scores[job.method][index % len(scores[job.method])])
+        return replace(
+            done, test_score=scores[job.spec.method][index % len(scores[job.spec.method])]
+        )
 
     count = max(map(len, scores.values()))
     text = GRID.format(graphs=graphs, protocol=protocol, finals=count)

@@ -48,19 +48,19 @@ Train = Callable[[Job, int], Outcome]
 
 def plausible(job: Job, index: int) -> Outcome:
     """A score as one might see it: of the graph, the method, the configuration, the split."""
-    configuration = str(sorted((name, _rounded(value)) for name, value in job.params.items()))
-    quality = random.Random(seed_for("quality", configuration, job.graph)).uniform(-0.05, 0)
-    split = random.Random(seed_for("split", job.graph, job.purpose, index)).gauss(0, 0.02)
+    configuration = str(sorted((name, _rounded(value)) for name, value in job.spec.params.items()))
+    quality = random.Random(seed_for("quality", configuration, job.spec.graph)).uniform(-0.05, 0)
+    split = random.Random(seed_for("split", job.spec.graph, job.purpose, index)).gauss(0, 0.02)
     own = random.Random(seed_for("own", configuration, job.purpose, index)).gauss(0, 0.01)
     quality = 0.0 if job.purpose == "final" else quality
-    score = LEVEL.get(job.graph, 0.7) + GAIN.get(job.method, 0.0) + quality + split + own
+    score = LEVEL.get(job.spec.graph, 0.7) + GAIN.get(job.spec.method, 0.0) + quality + split + own
     done = trained(job, index, min(max(round(score, 4), 0.0), 1.0))
-    train, val, test = NODES.get(job.graph, (600, 200, 200))
+    train, val, test = NODES.get(job.spec.graph, (600, 200, 200))
     record = replace(done.record, train_nodes=train, val_nodes=val)
-    if "alpha" in job.params:
+    if "alpha" in job.spec.params:
         active = {
-            "ori": 0.9 * bool(job.params["alpha"]),
-            "com": 0.5 * bool(job.params.get("beta")),
+            "ori": 0.9 * bool(job.spec.params["alpha"]),
+            "com": 0.5 * bool(job.spec.params.get("beta")),
         }
         terms = {name: TermRecord(value=1.5, active=share) for name, share in active.items()}
         record = replace(record, terms=terms, penalty_active=max(active.values()))
@@ -77,7 +77,7 @@ def _rounded(value: Value) -> str:
 
 def failing(job: Job, index: int) -> Outcome:
     """As ``plausible``, but configurations of nl with alpha 10 diverge."""
-    if job.method == "gcn+nl" and job.params.get("alpha") == 10:
+    if job.spec.method == "gcn+nl" and job.spec.params.get("alpha") == 10:
         return Failure(index=index, kind="diverged", text="loss is NaN in epoch 3")
     return plausible(job, index)
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from clar_tune.cluster.asha import Rungs
-from clar_tune.records import TrainRecord, TrainSpec
+from clar_tune.records import TrainRecord
 from clar_tune.rows import FinalRow, RepeatRow, TrialRow
 from clar_tune.search.jobs import Job, Outcome, Trained
 from clar_tune.search.limits import Pace
@@ -40,25 +40,21 @@ def plan_from(text: str = SPACE, **options: Any) -> Plan:
     return make_plan(parse_space(text, "simulated", "simulated.yaml"), Options(**options))
 
 
+def hashes_of(plan: Plan) -> dict[str, str]:
+    """Nobody looks at the graphs of a simulated run."""
+    return dict.fromkeys(plan.graphs, "0" * 16)
+
+
 def pretend(job: Job, index: int) -> Outcome:
     """A score that depends on the configuration, and a little on the repeat."""
-    params = dict(sorted(job.params.items()))
-    draw = random.Random(seed_for("quality", str(params), job.graph, job.method))
-    noise = random.Random(seed_for("noise", job.purpose, index, job.graph)).gauss(0, 0.02)
+    params = dict(sorted(job.spec.params.items()))
+    draw = random.Random(seed_for("quality", str(params), job.spec.graph, job.spec.method))
+    noise = random.Random(seed_for("noise", job.purpose, index, job.spec.graph)).gauss(0, 0.02)
     return trained(job, index, min(max(draw.random() + noise, 0.0), 1.0))
 
 
 def trained(job: Job, index: int, score: float, seconds: float = 1.0) -> Trained:
-    spec = TrainSpec(
-        graph=job.graph,
-        graph_hash="0" * 16,
-        backbone=job.method.partition("+")[0],
-        regularizer=job.method.partition("+")[2] or "none",
-        protocol=job.protocol,
-        split_seed=seed_for("split", job.seed, job.purpose, index),
-        init_seed=index,
-        params=job.params,
-    )
+    spec = job.spec_of(index)
     record = TrainRecord(
         key=spec.key,
         metric="accuracy",
@@ -107,7 +103,7 @@ class Memory:
 
 
 def conductor_for(plan: Plan, memory: Memory, **pace: Any) -> Conductor:
-    conductor = Conductor(plan, memory.append, Rungs, Pace(**pace))
+    conductor = Conductor(plan, hashes_of(plan), memory.append, Rungs, Pace(**pace))
     if memory.trials:
         conductor.restore(
             list(memory.trials.values()),

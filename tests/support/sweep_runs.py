@@ -24,7 +24,7 @@ def along(job: Job, index: int) -> Outcome:
     """As ``plausible``, but scores follow what a condition sets, and errors are small."""
     done = plausible(job, index)
     assert isinstance(done, Trained)
-    params = {**job.params, **job.variant}
+    params = {**job.spec.params, **job.variant}
     score = done.record.val_score - 0.3 * float(params.get("drop_edges", 0.0))
     if "clamp" not in params:  # clar keeps its score however deep
         score -= 0.08 * math.log2(float(params.get("layers", 2)) / 2)
@@ -32,7 +32,7 @@ def along(job: Job, index: int) -> Outcome:
     score = min(max(round(score, 4), 0.0), 1.0)
     record = replace(done.record, val_score=score, facts=_facts(job, index))
     if "filter" in params:
-        error = 0.04 * (1 - score) * (0.9 if job.method.endswith("+clar") else 1.0)
+        error = 0.04 * (1 - score) * (0.9 if job.spec.method.endswith("+clar") else 1.0)
         score, record = error, replace(record, metric="mse", val_score=error)
     final = {"test_score": score} if job.purpose == "final" else {}
     return replace(done, record=record, **final)
@@ -40,8 +40,8 @@ def along(job: Job, index: int) -> Outcome:
 
 def _facts(job: Job, index: int) -> dict[str, float]:
     """What learned filters tell: a low-pass gpr, a cheby that passes both ends."""
-    noise = random.Random(seed_for("facts", job.graph, index)).uniform(0.9, 1.1)
-    backbone = job.method.partition("+")[0]
+    noise = random.Random(seed_for("facts", job.spec.graph, index)).uniform(0.9, 1.1)
+    backbone = job.spec.method.partition("+")[0]
     if backbone == "gpr":
         return {"gamma_0": 0.2 * noise, "gamma_1": 0.5, "gamma_2": 0.3}
     if backbone == "cheby":

@@ -47,8 +47,8 @@ def table(text: str, score: Score, **options) -> Comparison:
 
 def run(text: str, score: Score, **options):
     def train(job, index):
-        done, condition = plausible(job, index), parts_of(job.rules["condition"])
-        value = score(job.method, condition, index)
+        done, condition = plausible(job, index), parts_of(job.spec.condition)
+        value = score(job.spec.method, condition, index)
         return replace(done, test_score=value, record=replace(done.record, val_loss=1 - value))
 
     return finished(text, train, **options)

@@ -33,7 +33,7 @@ def searched(gains: list[float], protocol: str = "planetoid", graph: str = "cora
 
     def train(job, index):
         search = seeds.setdefault(job.seed, len(seeds))
-        own = gains[search] + 0.01 * (-1) ** index if "clar" in job.method else 0.0
+        own = gains[search] + 0.01 * (-1) ** index if "clar" in job.spec.method else 0.0
         score = 0.6 + own if job.purpose == "final" else 0.5
         done = plausible(job, index)
         if job.purpose == "final":

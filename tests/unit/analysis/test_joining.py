@@ -24,7 +24,7 @@ settings:
 
 def run(name: str, methods: tuple[str, ...], space: str = "first", text: str = SPACE):
     def train(job, index):
-        return replace(plausible(job, index), test_score=CLEAR[job.method][index])
+        return replace(plausible(job, index), test_score=CLEAR[job.spec.method][index])
 
     made = finished(text, train, methods=methods)
     return replace(made, name=name, row=replace(made.row, space=space))

@@ -13,7 +13,7 @@ CONDITION = "conditions: [{sweep: {hidden: [64], weight_decay: [0.0005]}}]\n"
 
 
 def broken_nl(job, index):
-    if job.method == "gcn+nl":
+    if job.spec.method == "gcn+nl":
         return Failure(index=index, kind="diverged", text="loss is NaN in epoch 3")
     return plausible(job, index)
 

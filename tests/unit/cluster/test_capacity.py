@@ -1,7 +1,7 @@
 """How many jobs may be out, as machines come and go."""
 
 import pytest
-from support.simulation import plan_from
+from support.simulation import hashes_of, plan_from
 
 from clar_tune.cluster import capacity as module
 from clar_tune.cluster.asha import Rungs
@@ -141,7 +141,8 @@ def test_a_run_whose_autoscaler_may_add_machines_waits_as_long_as_it_takes(monke
 
 def conducted(**given):
     rows = []
-    return Conductor(plan_from(), rows.extend, Rungs, Pace(**given)), rows
+    plan = plan_from()
+    return Conductor(plan, hashes_of(plan), rows.extend, Rungs, Pace(**given)), rows
 
 
 def test_jobs_that_wait_for_a_machine_are_taken_back_once_nothing_new_may_start():

@@ -5,7 +5,7 @@ import weakref
 
 import pytest
 import torch
-from support.simulation import plan_from
+from support.simulation import hashes_of, plan_from
 
 from clar_tune.cluster import worker as worker_module
 from clar_tune.cluster.asha import Rungs
@@ -16,8 +16,8 @@ from clar_tune.search.scheduler import Conductor
 
 @pytest.fixture
 def job():
-    rows = []
-    return Conductor(plan_from(), rows.extend, Rungs).next_job("ticket")
+    rows, plan = [], plan_from()
+    return Conductor(plan, hashes_of(plan), rows.extend, Rungs).next_job("ticket")
 
 
 @pytest.fixture
@@ -88,7 +88,7 @@ def test_a_graph_that_does_not_arrive_is_no_fault_of_the_configuration(job, monk
         raise worker_module.ray.exceptions.GetTimeoutError("not within the time")
 
     made = begun(job)
-    made._graphs = {job.graph: None}
+    made._graphs = {job.spec.graph: None}
     monkeypatch.setattr(worker_module.ray, "get", lost)
     with pytest.raises(worker_module.ray.exceptions.GetTimeoutError):
         made.step()

@@ -7,6 +7,7 @@ import pytest
 from support.simulation import Memory, conductor_for, plan_from, pretend, work
 
 from clar_tune.cluster.worker import KEPT_GRAPHS, KEPT_VARIANTS, Worker
+from clar_tune.graphs import varied_hash
 from clar_tune.search.jobs import Failure, Trained
 
 DROPPED = """\
@@ -51,13 +52,13 @@ def test_jobs_carry_the_variant_of_their_study():
     conductor = conductor_for(plan_from(DROPPED), Memory())
     work(conductor, noted)
     assert conductor.state == "finished"
-    found = {(job.method, job.purpose, job.variant["drop_edges"]) for job in jobs}
+    found = {(job.spec.method, job.purpose, job.variant["drop_edges"]) for job in jobs}
     assert found == {
         (method, purpose, rate)
         for method, purpose in [("gcn", "final"), ("gcn+clar", "repeat"), ("gcn+clar", "final")]
         for rate in (0, 0.4, 0.8)
     }
-    assert {job.rules["condition"] for job in jobs if job.variant["drop_edges"] == 0.4} == {
+    assert {job.spec.condition for job in jobs if job.variant["drop_edges"] == 0.4} == {
         "drop_edges=0.4"
     }
 
@@ -105,8 +106,8 @@ def job(graph: str = "tiny", seed: int = 0, **variant):
     plan = plan_from(DROPPED, methods=("gcn",))
     jobs = []
     work(conductor_for(plan, Memory()), lambda j, i: (jobs.append(j), pretend(j, i))[1])
-    rules = {"max_epochs": 2}
-    return replace(jobs[0], graph=graph, seed=seed, variant=variant, rules=rules)
+    spec = replace(jobs[0].spec, graph=graph, max_epochs=2)
+    return replace(jobs[0], specs=(spec,), seed=seed, variant=variant)
 
 
 def test_a_worker_varies_a_graph_once_and_keeps_what_it_used_last(worker):
@@ -133,10 +134,13 @@ def test_a_worker_varies_a_graph_once_and_keeps_what_it_used_last(worker):
 
 
 def test_a_worker_trains_on_the_varied_graph(worker):
-    worker.reset_config({"job": job(drop_edges=0.5)})
+    asked = job(drop_edges=0.5)
+    plain = worker._graphs["tiny"].hash
+    spec = replace(asked.spec, graph_hash=varied_hash(plain, {"drop_edges": 0.5}, 0))
+    worker.reset_config({"job": replace(asked, specs=(spec,))})
     outcome = worker.step()["outcome"]
     assert isinstance(outcome, Trained)
-    assert outcome.spec.graph_hash == graph_of(worker, job(drop_edges=0.5))[0].hash
+    assert outcome.spec.graph_hash == graph_of(worker, asked)[0].hash != plain
 
 
 def test_a_variant_that_cannot_be_made_is_a_failure_and_no_lost_worker(worker, monkeypatch):

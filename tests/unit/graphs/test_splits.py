@@ -10,7 +10,7 @@ from clar_tune.graphs import splits
 from clar_tune.graphs.catalogue import DATASETS
 from clar_tune.graphs.graph import FixedSplits, Graph
 from clar_tune.graphs.loading import load_raw
-from clar_tune.graphs.splits import PROTOCOLS, check_protocol, check_split, pair, search_nodes
+from clar_tune.graphs.splits import PROTOCOLS, check_protocol, check_split, search_nodes, seed_pair
 
 DRAWN = [name for name, protocol in PROTOCOLS.items() if protocol.draw]
 LABELS = st.lists(st.integers(0, 4), min_size=10, max_size=300)
@@ -210,7 +210,7 @@ def test_a_split_without_nodes_to_train_or_validate_is_refused():
 
 def test_pairs_of_repeats_and_finals_are_all_different():
     found = [
-        pair("texas", "random-60-20-20", seed, index, purpose)
+        seed_pair("texas", "random-60-20-20", seed, index, purpose)
         for seed in (0, 1)
         for index in range(20)
         for purpose in ("repeat", "final")
@@ -218,21 +218,25 @@ def test_pairs_of_repeats_and_finals_are_all_different():
     seeds = [seed for both in found for seed in both]
     assert len(set(seeds)) == len(seeds) == 160
     assert max(seeds) < 2**63
-    assert pair("texas", "random-60-20-20", 0, 0, "repeat") == found[0]
+    assert seed_pair("texas", "random-60-20-20", 0, 0, "repeat") == found[0]
 
 
 def test_fixed_splits_are_taken_in_turn_with_fresh_init_seeds():
-    found = [pair("texas", "geom-gcn", 0, index, "final") for index in range(20)]
+    found = [seed_pair("texas", "geom-gcn", 0, index, "final") for index in range(20)]
     assert [split for split, _ in found] == [*range(10), *range(10)]
     assert len({init for _, init in found}) == 20
-    assert [pair("cora", "planetoid", 0, index, "repeat")[0] for index in range(3)] == [0, 0, 0]
+    assert [seed_pair("cora", "planetoid", 0, index, "repeat")[0] for index in range(3)] == [
+        0,
+        0,
+        0,
+    ]
 
 
 def test_pairs_refuse_unknown_purposes_and_unfitting_protocols():
     with pytest.raises(UnknownName, match="repeat"):
-        pair("texas", "geom-gcn", 0, 0, "finals")
+        seed_pair("texas", "geom-gcn", 0, 0, "finals")
     with pytest.raises(ParameterError, match="planetoid"):
-        pair("texas", "planetoid", 0, 0, "final")
+        seed_pair("texas", "planetoid", 0, 0, "final")
 
 
 @pytest.mark.parametrize(

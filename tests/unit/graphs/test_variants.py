@@ -21,6 +21,7 @@ from clar_tune.graphs.variants import (
     signals,
     variant_of,
     varied,
+    varied_hash,
 )
 from clar_tune.models.complement import Complement
 from clar_tune.models.tensors import TensorGraph
@@ -143,6 +144,20 @@ def test_signals_do_not_outnumber_what_the_features_tell(tiny_graph):
 
 
 @pytest.mark.usefixtures("_own_cache")
+@pytest.mark.parametrize(
+    "variant",
+    [
+        {},
+        {"drop_edges": 0},
+        {"drop_edges": 0.3},
+        {"band": 3},
+        {"filter": "low-pass", "drop_edges": 0.2},
+    ],
+)
+def test_the_hash_of_a_variant_is_known_before_it_is_made(graph, variant):
+    assert varied_hash(graph.hash, variant, 5) == varied(graph, variant, 5).hash
+
+
 def test_every_variant_has_a_hash_of_its_own(graph):
     variants = [
         {"drop_edges": 0.1},

@@ -1,13 +1,15 @@
 """What a worker does with a job, and how failures come back."""
 
 import sys
+from dataclasses import replace
 from types import ModuleType
 
 import pytest
 import torch
 from torch import nn
 
-from clar_tune.models.tensors import TensorGraph
+from clar_tune.graphs import seed_pair
+from clar_tune.models import Method, TensorGraph
 from clar_tune.search.jobs import Failure, Job, Trained, perform
 
 
@@ -48,25 +50,34 @@ def models(monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "their_models", module)
 
 
-def job(method: str, purpose: str = "repeat", **rules) -> Job:
+PROTOCOL = "random-60-20-20"
+
+
+def job(graph, method: str, purpose: str = "repeat", index: int = 0) -> Job:
+    seeds = seed_pair(graph.name, PROTOCOL, 0, index, purpose)
+    spec = Method.parse(method).spec(graph, {}, PROTOCOL, seeds, max_epochs=3)
     return Job(
         study=0,
         trial=0,
         purpose=purpose,
-        first=0,
-        last=1,
-        graph="tiny",
-        method=method,
-        protocol="random-60-20-20",
+        first=index,
+        specs=(spec,),
+        variant={},
         seed=0,
-        params={},
-        rules={"max_epochs": 3, **rules},
         timeout=60,
     )
 
 
 def done(tiny_graph, method: str, purpose: str = "repeat", index: int = 0):
-    return perform(job(method, purpose), index, tiny_graph, TensorGraph.of(tiny_graph))
+    asked = job(tiny_graph, method, purpose, index)
+    return perform(asked, index, tiny_graph, TensorGraph.of(tiny_graph))
+
+
+def test_another_graph_than_that_of_the_specification_is_not_trained_on(tiny_graph):
+    other = replace(tiny_graph, labels=1 - tiny_graph.labels)
+    failure = perform(job(tiny_graph, "gcn"), 0, other, TensorGraph.of(other))
+    assert isinstance(failure, Failure) and failure.kind == "error"
+    assert tiny_graph.hash in failure.text and other.hash in failure.text
 
 
 def test_a_repeat_has_no_test_score_and_a_final_has_one(tiny_graph):

@@ -14,7 +14,7 @@ OTHER = ({"torch": "9.9"}, {"host": "elsewhere"})
 
 
 def test_planned_studies_stand_in_the_manifest():
-    row = manifest.manifest(plan_from(), {})
+    row = manifest.manifest_of(plan_from(), {})
     assert json.loads(row.studies) == [
         ["csbm-homophily", "", "gcn"],
         ["csbm-homophily", "", "gcn+clar"],
@@ -35,20 +35,20 @@ settings: {tuned: {}}
 
 
 def test_the_layout_of_a_table_stands_in_the_manifest():
-    row = manifest.manifest(plan_from(SWEPT), {})
+    row = manifest.manifest_of(plan_from(SWEPT), {})
     assert json.loads(row.columns) == ["sampling"]
     assert json.loads(row.correlate) == {"pearson": "sampling", "of": ["node", "edge"]}
-    plain = manifest.manifest(plan_from(), {})
+    plain = manifest.manifest_of(plan_from(), {})
     assert (plain.columns, plain.correlate) == (None, None)
 
 
 def test_a_driver_in_the_same_place_adds_nothing():
-    row = manifest.manifest(plan_from(), {})
+    row = manifest.manifest_of(plan_from(), {})
     assert json.loads(with_this_driver(row)) == []
 
 
 def test_a_driver_elsewhere_is_added_once(monkeypatch):
-    row = manifest.manifest(plan_from(), {})
+    row = manifest.manifest_of(plan_from(), {})
     monkeypatch.setattr(manifest, "versions", lambda: OTHER[0])
     monkeypatch.setattr(manifest, "machine", lambda: OTHER[1])
     before = datetime.now(UTC)

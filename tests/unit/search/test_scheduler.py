@@ -46,7 +46,7 @@ def test_a_trial_is_written_before_it_trains():
     while job.purpose == "final":
         conductor.receive("a", pretend(job, job.first))
         job = conductor.next_job("a")
-    assert memory.of(job.graph, job.method)[job.trial].state == "running"
+    assert memory.of(job.spec.graph, job.spec.method)[job.trial].state == "running"
 
 
 def test_a_result_is_written_before_its_job_goes_on():
@@ -54,7 +54,7 @@ def test_a_result_is_written_before_its_job_goes_on():
     memory = Memory()
 
     def train(job, index):
-        mine = [r for r in memory.repeats if (r.graph, r.trial) == (job.graph, job.trial)]
+        mine = [r for r in memory.repeats if (r.graph, r.trial) == (job.spec.graph, job.trial)]
         if job.purpose == "repeat":
             seen.append(len(mine) == index)
         return pretend(job, index)
@@ -98,7 +98,7 @@ def test_graphs_are_served_one_after_the_other_and_methods_side_by_side():
 
     def train(job, index):
         if index == 0 and job.purpose == "repeat":
-            asked.append((job.graph, job.method))
+            asked.append((job.spec.graph, job.spec.method))
         return pretend(job, index)
 
     ran(train=train, text=text)
@@ -112,7 +112,7 @@ def test_winners_are_confirmed_while_others_still_search():
     purposes = []
 
     def train(job, index):
-        purposes.append((job.graph, job.purpose))
+        purposes.append((job.spec.graph, job.purpose))
         return pretend(job, index)
 
     ran(train=train)
@@ -192,7 +192,7 @@ def test_an_interrupt_during_the_last_final_changes_nothing():
 
 def test_a_failed_final_is_no_reason_to_wait_for_more_time():
     def train(job, index):
-        if job.purpose == "final" and job.method == "gcn":
+        if job.purpose == "final" and job.spec.method == "gcn":
             return Failure(index=index, kind="diverged", text="no number")
         return pretend(job, index)
 
@@ -216,10 +216,10 @@ def test_a_lost_worker_costs_no_budget_and_is_noted():
             index = 1
         while conductor.receive("a", pretend(job, index)):
             index += 1
-    row = memory.of(lost[0].graph, lost[0].method)[lost[0].trial]
+    row = memory.of(lost[0].spec.graph, lost[0].spec.method)[lost[0].trial]
     assert conductor.state == "finished"
     assert row.retries == 1 and "repeat 1: worker lost (killed)" in row.notes
-    assert len(memory.of(lost[0].graph, lost[0].method)) == 10
+    assert len(memory.of(lost[0].spec.graph, lost[0].spec.method)) == 10
 
 
 def test_a_trial_whose_worker_is_lost_too_often_fails():
@@ -276,7 +276,7 @@ def test_a_failed_trial_counts_and_never_wins():
 
 def test_a_study_without_a_winner_leaves_the_run_incomplete():
     def train(job, index):
-        if job.method == "gcn+clar":
+        if job.spec.method == "gcn+clar":
             return Failure(index=index, kind="error", text="broken")
         return pretend(job, index)
 
@@ -289,7 +289,7 @@ def test_a_study_without_a_winner_leaves_the_run_incomplete():
 
 def test_a_final_that_fails_is_noted_and_tried_again_by_the_next_driver():
     def train(job, index):
-        if job.purpose == "final" and index == 1 and job.method == "gcn":
+        if job.purpose == "final" and index == 1 and job.spec.method == "gcn":
             return Failure(index=index, kind="diverged", text="no number")
         return pretend(job, index)
 

@@ -5,7 +5,7 @@ import torch
 from clar_tune.graphs import spectrum as spectra
 from clar_tune.graphs.block_models import generate
 from clar_tune.graphs.graph import preprocess
-from clar_tune.graphs.splits import pair, search_nodes
+from clar_tune.graphs.splits import search_nodes, seed_pair
 from clar_tune.models.method import Method
 from clar_tune.models.tensors import TensorGraph
 from clar_tune.records import TrainRecord
@@ -68,7 +68,7 @@ def test_the_energy_is_that_of_the_selected_epoch_in_evaluation_mode(stage):
     method = Method.parse("gcn+clar")
     weak = {"alpha": 0.01, "beta": 0.01}
     contender = contenders_of(method, method.checked({**weak, "dropout": 0.8, "lr": 0.3}))[1]
-    seeds = pair(stage.graph.name, PROTOCOL, 0, 0, "repeat")
+    seeds = seed_pair(stage.graph.name, PROTOCOL, 0, 0, "repeat")
     found = stage.measure(contender, seeds, test=True, report=None)
     assert found.record.best_epoch < 20
     fit = train(
@@ -85,7 +85,7 @@ def test_the_energy_is_that_of_the_selected_epoch_in_evaluation_mode(stage):
 def test_weights_of_zero_give_the_plain_energy(stage):
     method = Method.parse("gcn+clar")
     plain, own = contenders_of(method, method.checked({"alpha": 0, "beta": 0}))
-    seeds = pair(stage.graph.name, PROTOCOL, 0, 3, "repeat")
+    seeds = seed_pair(stage.graph.name, PROTOCOL, 0, 3, "repeat")
     energies = [stage.measure(one, seeds, False, None).energy for one in (plain, own)]
     assert energies[0] == energies[1]
 

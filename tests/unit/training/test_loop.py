@@ -33,7 +33,7 @@ def tensors(graph) -> TensorGraph:
 
 def spec_of(graph: Graph, method: str, params=None, **rules) -> TrainSpec:
     protocol = rules.pop("protocol", "balanced-60-20-20")
-    seeds = splits.pair(graph.name, protocol, 0, 0, "repeat")
+    seeds = splits.seed_pair(graph.name, protocol, 0, 0, "repeat")
     return Method.parse(method).spec(graph, params or {}, protocol, seeds, **rules)
 
 

@@ -32,7 +32,7 @@ def filtered(tiny_graph, cache) -> Graph:
 
 
 def spec_of(graph: Graph, method: str, params=None, **rules) -> TrainSpec:
-    seeds = splits.pair(graph.name, ALL, 0, 0, "repeat")
+    seeds = splits.seed_pair(graph.name, ALL, 0, 0, "repeat")
     rules = {"max_epochs": 60, "patience": 20, "warmup": 1, **rules}
     return Method.parse(method).spec(graph, {"lr": 0.1, **(params or {})}, ALL, seeds, **rules)
 
@@ -95,7 +95,7 @@ def test_training_stops_on_the_error_of_training(filtered):
 
 
 def test_the_whole_graph_has_one_split_and_fresh_weights_each_time(tiny_graph):
-    pairs = [splits.pair("tiny", ALL, 0, index, "final") for index in range(3)]
+    pairs = [splits.seed_pair("tiny", ALL, 0, index, "final") for index in range(3)]
     assert [split for split, _ in pairs] == [0, 0, 0]
     assert len({init for _, init in pairs}) == 3
     nodes = splits.search_nodes(tiny_graph, ALL, 0)
@@ -189,6 +189,6 @@ def test_a_scale_of_one_is_not_named_so_that_keys_stay_as_they_were():
     assert "scale" not in clar.complete({}) and "scale" not in clar.complete({"scale": 1})
     assert clar.complete({"scale": 10})["scale"] == 10.0
     assert "scale" not in Method.parse("gcn+nl").parameters()
-    seeds = splits.pair(graph.name, "balanced-60-20-20", 0, 0, "repeat")
+    seeds = splits.seed_pair(graph.name, "balanced-60-20-20", 0, 0, "repeat")
     spec = clar.spec(graph, {}, "balanced-60-20-20", seeds)
     assert spec.key == "7641cfc557a6d201"
