@@ -1,5 +1,6 @@
 """What trainings are said to need, against what they really take."""
 
+import pytest
 from support.simulation import plan_from
 
 from clar_tune.graphs.loading import load
@@ -44,6 +45,16 @@ def test_a_graph_asks_for_its_hungriest_method_and_largest_configuration():
     assert deep > 10 * small
     assert need(method="gat") > 4 * small
     assert need(method="gcn+clar") > small
+
+
+@pytest.mark.parametrize("methods", ["gcn, gat", "gat, gcn"])
+def test_the_hungriest_method_counts_wherever_it_stands(methods):
+    shared = "heads: 8, hidden: 512"
+    both, gat = (
+        needs(p, [load("csbm-homophily")])
+        for p in (plan(method=methods, shared=shared), plan(method="gat", shared=shared))
+    )
+    assert both == gat != needs(plan(shared="hidden: 512"), [load("csbm-homophily")])
 
 
 def test_drawing_by_nodes_asks_for_less_than_by_edges():

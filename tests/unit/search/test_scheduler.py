@@ -32,6 +32,20 @@ def test_budgets_are_exact():
     assert len(keys) == len(set(keys))
 
 
+def test_the_sampler_hears_the_truth_about_every_trial():
+    memory, plan = Memory(), plan_from()
+    conductor = conductor_for(plan, memory)
+    samplers = {course.plan.columns.study: course._study for course in conductor.courses}
+    work(conductor)
+    searched = [study for study in plan.studies if study.searches]
+    assert searched
+    for study in searched:
+        heard = [t.state.name.lower() for t in samplers[study.columns.study]._study.trials]
+        rows = memory.of(study.columns.graph, study.columns.method)
+        assert heard == [row.state for row in sorted(rows, key=lambda row: row.trial)]
+        assert {"pruned", "complete"} <= set(heard)
+
+
 def test_a_study_with_nothing_to_search_goes_straight_to_its_finals():
     memory = ran()
     (row,) = memory.of("csbm-homophily", "gcn")

@@ -141,6 +141,23 @@ def test_selection_by_accuracy_takes_the_highest_score_then_the_lowest_loss(grap
         train(replace(by_loss, select="luck"), tensors, nodes)
 
 
+def test_of_epochs_with_equal_accuracy_the_lowest_loss_is_selected(graph, tensors):
+    spec = replace(spec_of(graph, "gcn", max_epochs=60), select="accuracy", patience=60)
+    seen = []
+    nodes = nodes_of(graph, spec)
+    record = train(
+        spec, tensors, nodes, lambda epoch, loss, best: seen.append((loss, best))
+    ).record
+    best = seen[-1][1]
+    # The selected loss is lowered as long as the score stays: later epochs of that score,
+    # which the reports cannot tell apart from worse ones, bound it from below.
+    first = next(number for number, (_, score) in enumerate(seen) if score == best)
+    assert record.val_score == best
+    assert record.best_epoch > first + 1, "no epoch repeats the best score: nothing is tested"
+    assert record.val_loss < seen[first][0]
+    assert record.val_loss >= min(loss for loss, _ in seen[first:])
+
+
 def test_a_clamp_on_the_raw_trace_switches_clar_off_and_the_record_says_so(graph, tensors):
     params = {"reduction": "trace", "clamp": 1e-6, "alpha": 1.0, "beta": 1.0}
     spec = spec_of(graph, "gcn+clar", params, max_epochs=20)
