@@ -14,8 +14,6 @@ Params = Mapping[str, Value]
 
 SELECTIONS = ("loss", "accuracy")
 OPTIMIZERS = ("adam",)
-LOWER_IS_BETTER = frozenset({"mse"})
-"""Metrics whose best value is the lowest."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import NamedTuple, Protocol
 
-from clar_tune.records import LOWER_IS_BETTER
+from clar_tune.metric import metric_named
 
 
 class Judged(Protocol):
@@ -38,9 +38,9 @@ def winner(trials: Iterable[Judged], metric: str, repeats: int) -> Winner | None
     if not ended:
         return None
     most = max(trial.repeats for trial in ended)
-    sign = 1.0 if metric in LOWER_IS_BETTER else -1.0
+    rank = metric_named(metric).rank
     best = min(
         (trial for trial in ended if trial.repeats == most),
-        key=lambda trial: (sign * (trial.val_score or 0.0), trial.val_loss or 0.0, trial.trial),
+        key=lambda trial: (-rank(trial.val_score or 0.0), trial.val_loss or 0.0, trial.trial),
     )
     return Winner(best.trial, full=most >= repeats)

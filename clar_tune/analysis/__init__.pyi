@@ -26,4 +26,9 @@ from .runs import RunView as RunView, StudyView as StudyView, read_run as read_r
 from .scores import WEIGHTS as WEIGHTS
 from .search_space import levels_of as levels_of
 from .statistics import LEVEL as LEVEL, estimate as estimate, least_p as least_p
-from .wording import counted as counted, excerpt as excerpt, probability as probability
+from .wording import (
+    counted as counted,
+    duration as duration,
+    excerpt as excerpt,
+    probability as probability,
+)

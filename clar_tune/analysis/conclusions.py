@@ -9,7 +9,7 @@ from clar_tune.analysis.scores import COMPLEMENT, WEIGHTS
 from clar_tune.analysis.statistics import ENOUGH_UNITS, LEVEL, least_p
 from clar_tune.analysis.wording import counted, place, probability, some
 from clar_tune.graphs import is_generated
-from clar_tune.records import LOWER_IS_BETTER
+from clar_tune.metric import metric_named
 from clar_tune.rows import environments
 
 INACTIVE = 0.05
@@ -293,8 +293,8 @@ def _span(values: Sequence[float]) -> str:
 
 
 def _gap(found: Correlation) -> str:
-    error = found.metric in LOWER_IS_BETTER
-    scale, form, unit = (1, "+z.3g", "") if error else (100, "+z.2f", " points")
+    percent = metric_named(found.metric).percent
+    scale, form, unit = (100, "+z.2f", " points") if percent else (1, "+z.3g", "")
     half = "" if found.gap_half is None else f" ± {format(scale * found.gap_half, form[1:])}"
     return f"{format(scale * (found.gap or 0.0), form)}{half}{unit} on {found.graph}"
 

@@ -11,7 +11,8 @@ from optuna.trial import create_trial
 
 from clar_tune.analysis.runs import StudyView
 from clar_tune.analysis.search_space import Searched, place, range_of, searched
-from clar_tune.records import HINTS, LOWER_IS_BETTER, Value
+from clar_tune.metric import metric_named
+from clar_tune.records import HINTS, Value
 from clar_tune.space import Choice, Levels, Range
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)  # else it tells of every study it creates
@@ -66,9 +67,9 @@ def importances(study: StudyView, levels: Levels | None = None) -> dict[str, flo
 
 def _losses(study: StudyView) -> dict[int, float]:
     """By trial, its score in the first repeat, turned so that low is good; none if too few."""
-    sign = 1.0 if study.metric in LOWER_IS_BETTER else -1.0
+    rank = metric_named(study.metric).rank
     losses = {
-        trial.trial: sign * study.curves[trial.trial][0]
+        trial.trial: -rank(study.curves[trial.trial][0])
         for trial in study.trials
         if trial.trial in study.curves and math.isfinite(study.curves[trial.trial][0])
     }

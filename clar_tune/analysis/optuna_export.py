@@ -29,7 +29,7 @@ from clar_tune.analysis.search_space import (
     searched,
 )
 from clar_tune.errors import ParameterError, StoreError
-from clar_tune.records import LOWER_IS_BETTER
+from clar_tune.metric import metric_named
 from clar_tune.rows import TrialRow
 from clar_tune.space import Levels
 
@@ -87,8 +87,8 @@ def _fill(storage: BaseStorage, runs: Sequence[tuple[RunView, Levels | None]], t
 
 
 def _add(storage: BaseStorage, run: RunView, study: StudyView, found: Searched) -> None:
-    lower = study.metric in LOWER_IS_BETTER
-    direction = StudyDirection.MINIMIZE if lower else StudyDirection.MAXIMIZE
+    high = metric_named(study.metric).higher_is_better
+    direction = StudyDirection.MAXIMIZE if high else StudyDirection.MINIMIZE
     added = optuna.create_study(storage=storage, study_name=_name(run, study), direction=direction)
     with warnings.catch_warnings():  # that names of metrics may change is known
         warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)

@@ -19,8 +19,8 @@ from clar_tune.analysis.statistics import (
     settled,
 )
 from clar_tune.graphs import PROTOCOLS
+from clar_tune.metric import metric_named
 from clar_tune.paper import printed
-from clar_tune.records import LOWER_IS_BETTER
 
 Unit = tuple[int, ...]
 """What pairs finals of different methods: the split, on fixed splits with the seed."""
@@ -56,7 +56,7 @@ class Sample:
     @property
     def is_error(self) -> bool:
         """Whether a lower value is better."""
-        return self.study.metric in LOWER_IS_BETTER
+        return not metric_named(self.study.metric).higher_is_better
 
     @property
     def sign(self) -> float:

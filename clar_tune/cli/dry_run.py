@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from clar_tune.cli.durations import readable
 from clar_tune.cli.failures import one_line
 from clar_tune.cluster import GIB
 
@@ -92,6 +91,7 @@ def _print(plan: Plan, result: dict[str, Any]) -> None:
     from rich import box
     from rich.table import Table
 
+    from clar_tune.analysis import duration
     from clar_tune.cli.pages import console
 
     rules, finals = plan.studies[0].rules, plan.studies[0].finals
@@ -113,7 +113,7 @@ def _print(plan: Plan, result: dict[str, Any]) -> None:
             str(line["studies"]),
             f"{line['trainings_at_most']:,}",
             f"{line['trainings_expected']:,}",
-            "not here" if seconds is None else readable(seconds),
+            "not here" if seconds is None else duration(seconds),
             "" if memory is None else f"{memory / GIB:.1f} GiB",
         )
     console().print(table)

@@ -29,14 +29,3 @@ class Duration(click.ParamType[float]):
         if seconds <= 0:
             self.fail(f"{value!r}: choose more than 0.", param, ctx)
         return seconds
-
-
-def readable(seconds: float) -> str:
-    """``8 s``, ``2 min 05 s``, ``3 h 20 min``."""
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    minutes, rest = divmod(whole, 60)
-    if minutes < 60:
-        return f"{minutes} min {rest:02d} s"
-    return f"{minutes // 60} h {minutes % 60:02d} min"

@@ -5,8 +5,6 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, TextIO
 
-from clar_tune.cli.durations import readable
-
 if TYPE_CHECKING:
     from rich.table import Table
 
@@ -139,6 +137,8 @@ def remarks(conductor: Conductor) -> list[str]:
 
 def summary(progress: Progress, clock: Clock) -> str:
     """One line on everything."""
+    from clar_tune.analysis import duration
+
     states = ", ".join(
         f"{progress.total(name)} {name}" for name in ("complete", "pruned", "failed")
     )
@@ -154,8 +154,8 @@ def summary(progress: Progress, clock: Clock) -> str:
     if progress.waiting:
         parts.append(WAITING)
     elif progress.seconds_left is not None:
-        parts.append(f"about {readable(progress.seconds_left)} left")
-    return f"{readable(clock.elapsed)}: {', '.join(parts)}"
+        parts.append(f"about {duration(progress.seconds_left)} left")
+    return f"{duration(clock.elapsed)}: {', '.join(parts)}"
 
 
 def _table(progress: Progress, rows: int) -> Table:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from clar_tune.cli.durations import readable
 from clar_tune.cli.options import store_option
 from clar_tune.errors import UnknownName
 
@@ -30,6 +29,7 @@ def runs(as_json: bool, store: str) -> None:
     Example:
       clar-tune runs
     """  # noqa: D301
+    from clar_tune.analysis import duration
     from clar_tune.store import Store
 
     opened = Store.open(store)
@@ -46,7 +46,7 @@ def runs(as_json: bool, store: str) -> None:
     cells = [
         (
             *(run.name, _state(opened, run), f"{run.row.started:%Y-%m-%d %H:%M}"),
-            *(readable(run.row.seconds), run.row.graph),
+            *(duration(run.row.seconds), run.row.graph),
         )
         for run in found
     ]
@@ -69,7 +69,7 @@ def show(run: str, as_json: bool, store: str) -> None:
     Example:
       clar-tune show latest
     """  # noqa: D301
-    from clar_tune.analysis import read_run
+    from clar_tune.analysis import duration, read_run
     from clar_tune.store import Store
 
     opened = Store.open(store)
@@ -83,7 +83,7 @@ def show(run: str, as_json: bool, store: str) -> None:
     asked = json.loads(stored.row.budget)["studies"]
     click.echo(
         f"{stored.name}: {_state(opened, stored)}, {len(studies)} of {asked} studies begun, "
-        f"{readable(stored.row.seconds)} of work"
+        f"{duration(stored.row.seconds)} of work"
     )
     _print_head(stored.row, studies)
     _print_studies(studies)
@@ -133,11 +133,11 @@ def best(graph: str, method: str, condition: str, run: str, store: str) -> None:
 
 def _best_search(studies: list[StudyView]) -> StudyView | None:
     """Of repeated searches the one whose winner validates best."""
-    from clar_tune.records import LOWER_IS_BETTER
+    from clar_tune.metric import metric_named
 
     def rank(study: StudyView) -> float:
         score = study.best.val_score if study.best else None
-        return (score or 0.0) * (-1 if study.metric in LOWER_IS_BETTER else 1)
+        return metric_named(study.metric).rank(score or 0.0)
 
     return max(studies, key=rank, default=None)
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from clar_tune.cli.durations import readable
 from clar_tune.cli.submit import address_option, connect
 
 if TYPE_CHECKING:
@@ -100,12 +99,14 @@ def stop(run: str, address: str, wait: bool) -> None:
 
 
 def _print(job: Job, progress: dict[str, Any] | None) -> None:
+    from clar_tune.analysis import duration
+
     parts = [
         job.run,
         job.command,
         job.state,
         f"{job.started:%Y-%m-%d %H:%M}",
-        readable(job.seconds),
+        duration(job.seconds),
     ]
     if progress:
         parts.append(

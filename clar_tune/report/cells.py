@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from clar_tune.analysis import excerpt
-from clar_tune.report import words
+from clar_tune.analysis import duration, excerpt
 from clar_tune.report.excerpts import left_out
 from clar_tune.report.formats.texts import LONGEST_NAME, name, sentence
 
@@ -115,4 +114,4 @@ def whole(value: int) -> Cell:
 
 def span(seconds: float) -> Cell:
     """A span of time."""
-    return Cell(words.span(seconds), seconds)
+    return Cell(duration(seconds), seconds)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from clar_tune.analysis import RunView
+from clar_tune.analysis import RunView, duration
 from clar_tune.report import words
 from clar_tune.report.formats.texts import name, sentence
 
@@ -103,8 +103,8 @@ def _worked(runs: Sequence[RunView]) -> str:
     """How long drivers worked; only trainings tell it of a run whose driver has not ended."""
     if any(run.row.state == "running" for run in runs):
         trained = sum(study.seconds for run in runs for study in run.studies)
-        return f"{words.span(trained)} of training so far"
-    return f"{words.span(sum(run.row.seconds for run in runs))} of work"
+        return f"{duration(trained)} of training so far"
+    return f"{duration(sum(run.row.seconds for run in runs))} of work"
 
 
 def _budget(budget: Mapping[str, Any]) -> str:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from clar_tune.analysis import Comparison, Contrast, Row, Score, excerpt
 from clar_tune.graphs import PROTOCOLS
-from clar_tune.records import LOWER_IS_BETTER
+from clar_tune.metric import metric_named
 from clar_tune.report import words
 from clar_tune.report.excerpts import COMPARE_HAS_ALL, left_out
 from clar_tune.report.formats import numbers
@@ -93,7 +93,7 @@ def matrix_of(comparison: Comparison) -> Matrix:
 
 
 def _reading(comparison: Comparison) -> str:
-    errors = any(row.metric in LOWER_IS_BETTER for row in comparison.rows)
+    errors = any(not metric_named(row.metric).higher_is_better for row in comparison.rows)
     tested = any(PROTOCOLS[row.protocol].held_out for row in comparison.rows)
     parts = [f"Mean {'test' if tested else 'training'} score ± half of its 95 % interval."]
     if errors:

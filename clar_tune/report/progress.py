@@ -4,8 +4,8 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from clar_tune.analysis import RunView, StudyView, arranged, excerpt
-from clar_tune.records import LOWER_IS_BETTER
+from clar_tune.analysis import RunView, StudyView, arranged, duration, excerpt
+from clar_tune.metric import metric_named
 from clar_tune.report import words
 from clar_tune.report.formats.texts import name, place
 
@@ -147,7 +147,7 @@ def _speed(run: RunView, pulse: Pulse) -> str:
     if not pulse.rate:
         return ""
     left = trainings_left(run)
-    span = words.span(60 * left / pulse.rate)
+    span = duration(60 * left / pulse.rate)
     return f"{pulse.rate:.3g} trainings per minute; about {left:,.0f} to come, {span}"
 
 
@@ -195,9 +195,7 @@ def _place(
 def _best(studies: Sequence[StudyView]) -> float | None:
     """The best validation score of winners, over repeated searches."""
     scores = [s.best.val_score for s in studies if s.best and s.best.val_score is not None]
-    if not scores:
-        return None
-    return min(scores) if studies[0].metric in LOWER_IS_BETTER else max(scores)
+    return metric_named(studies[0].metric).best(scores) if scores else None
 
 
 def _state(run: RunView, studies: Sequence[StudyView]) -> str:

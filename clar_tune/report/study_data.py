@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from statistics import fmean
 from typing import Any
 
-from clar_tune.analysis import RunView, StudyView, counted, importances
+from clar_tune.analysis import RunView, StudyView, counted, duration, importances
 from clar_tune.report import figures, words
 from clar_tune.report.figure_data import compact, figures_data
 from clar_tune.report.formats import numbers
@@ -90,7 +90,7 @@ def _facts(study: StudyView) -> list[tuple[str, str]]:
         mean = fmean(final["test_score"] for final in study.finals)
         percent = " %" if numbers.in_percent(study.metric) else ""
         facts.append((f"mean test {study.metric}", numbers.score(mean, study.metric) + percent))
-    return [*facts, ("protocol", study.protocol), ("time", words.span(study.seconds))]
+    return [*facts, ("protocol", study.protocol), ("time", duration(study.seconds))]
 
 
 def _winner(study: StudyView) -> dict[str, Any] | None:

@@ -23,18 +23,6 @@ def size(value: float | None, metric: str) -> str:
     return "" if value is None else numbers.size(value, metric)
 
 
-def span(seconds: float) -> str:
-    """``8 s``, ``2 min 05 s``, ``3 h 20 min``, ``2 d 4 h``."""
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    minutes, rest = divmod(whole, 60)
-    if minutes < 60:
-        return f"{minutes} min {rest:02d} s"
-    hours, rest = divmod(minutes, 60)
-    return f"{hours} h {rest:02d} min" if hours < 48 else f"{hours // 24} d {hours % 24} h"
-
-
 def moment(when: datetime) -> str:
     """A day and a minute in UTC."""
     known = when if when.tzinfo else when.replace(tzinfo=UTC)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from clar_tune.metric import metric_named
 from clar_tune.search.scheduler import Conductor
 from clar_tune.search.study import Course
 
@@ -16,6 +17,7 @@ class StudyProgress:
     graph: str
     method: str
     condition: str
+    metric: str
     trials: int
     complete: int
     pruned: int
@@ -53,7 +55,7 @@ class Progress:
         scored = [study for study in self.studies if study.best is not None]
         waiting = [study for study in scored if not study.confirmed] or scored[-1:]
         rivals = [study for study in scored if study.graph == waiting[0].graph] if waiting else []
-        return max(rivals, key=lambda study: study.best or 0.0, default=None)
+        return max(rivals, key=lambda s: metric_named(s.metric).rank(s.best or 0.0), default=None)
 
     def total(self, name: str) -> int:
         """One column summed over all studies."""
@@ -78,6 +80,7 @@ def _study(course: Course) -> StudyProgress:
         graph=columns.graph,
         method=columns.method,
         condition=columns.condition,
+        metric=course.metric,
         trials=len(states) if course.used_up else course.budget,
         complete=states.count("complete"),
         pruned=states.count("pruned"),

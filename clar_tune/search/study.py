@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from clar_tune.records import LOWER_IS_BETTER
+from clar_tune.metric import metric_named
 from clar_tune.rows import USED_UP, FinalRow, RepeatRow, TrialRow
 from clar_tune.search.jobs import Failure, Trained
 from clar_tune.search.sampler import Study
@@ -38,7 +38,7 @@ class Course:
         self._winner: Winner | None = None
         self.settled = False
         """Ended, with its winner chosen for good."""
-        high, rules = plan.metric not in LOWER_IS_BETTER, plan.rules
+        high, rules = metric_named(plan.metric).higher_is_better, plan.rules
         self._judge = make_judge(rules.repeats, rules.reduction, high) if rules.pruning else None
         self._study = Study(plan, maximise=high) if plan.searches else None
 
@@ -181,7 +181,7 @@ class Course:
         score, loss = trial.val_score, trial.val_loss
         assert score is not None and loss is not None
         tie = TIE * loss / (1 + abs(loss))
-        return score + tie if self.metric in LOWER_IS_BETTER else score - tie
+        return score - tie if metric_named(self.metric).higher_is_better else score + tie
 
     def _end(self, trial: Trial, state: str) -> None:
         """Give a trial its state; if that is an end, tell the study the truth about it."""

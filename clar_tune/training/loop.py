@@ -10,9 +10,9 @@ from torch import Tensor
 
 from clar_tune.errors import Diverged, ParameterError, WrongShape
 from clar_tune.graphs import SearchNodes, threads
+from clar_tune.metric import metric_named
 from clar_tune.models import Adjacency, Method, Model, Penalty, Regularizer, TensorGraph
 from clar_tune.records import (
-    LOWER_IS_BETTER,
     OPTIMIZERS,
     SELECTIONS,
     Params,
@@ -51,8 +51,8 @@ def train(
     started = time.perf_counter()
     with threads(spec.threads), torch.random.fork_rng(_cuda_devices(graph)):
         fits = list(_rounds(spec, graph, nodes, method, regularizer, report))
-    sign = -1.0 if graph.metric in LOWER_IS_BETTER else 1.0
-    best = max(fits, key=lambda fit: sign * fit.record.val_score)
+    metric = metric_named(graph.metric)
+    best = max(fits, key=lambda fit: metric.rank(fit.record.val_score))
     record = replace(
         best.record,
         epochs=sum(fit.record.epochs for fit in fits),

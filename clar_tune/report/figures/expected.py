@@ -7,7 +7,7 @@ from typing import Any
 import altair as alt
 
 from clar_tune.analysis import RunView, StudyView
-from clar_tune.records import LOWER_IS_BETTER
+from clar_tune.metric import metric_named
 from clar_tune.report.figures.charts import ROWS, spec_of, whole_ticks
 from clar_tune.report.figures.places import by_place
 from clar_tune.report.figures.records import Figure, file_stem, short
@@ -45,9 +45,9 @@ def preferred_last(trials: Iterable[TrialRow], metric: str) -> list[float]:
     A failed trial without a score counts as the worst that was seen.
     """
     ended = [trial for trial in trials if trial.state in ("complete", "pruned", "failed")]
-    sign = -1.0 if metric in LOWER_IS_BETTER else 1.0
+    rank = metric_named(metric).rank
     ranked = sorted(
-        (trial.state != "failed", trial.repeats, sign * trial.val_score)
+        (trial.state != "failed", trial.repeats, rank(trial.val_score))
         for trial in ended
         if trial.val_score is not None
     )
@@ -55,7 +55,7 @@ def preferred_last(trials: Iterable[TrialRow], metric: str) -> list[float]:
         return []
     worst = min(score for _, _, score in ranked)
     lost = [worst] * (len(ended) - len(ranked))
-    return [sign * score for score in (*lost, *(score for _, _, score in ranked))]
+    return [rank(score) for score in (*lost, *(score for _, _, score in ranked))]
 
 
 def expected_figures(runs: Sequence[RunView]) -> Iterator[Figure]:

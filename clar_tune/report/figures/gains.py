@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from clar_tune.analysis import Comparison, Contrast, counted
-from clar_tune.records import LOWER_IS_BETTER
+from clar_tune.metric import metric_named
 from clar_tune.report.figures.charts import excerpt_note
 from clar_tune.report.figures.gain_chart import NO_VERDICT, Measure, edge_of, gain_spec
 from clar_tune.report.figures.records import Figure, place_name, short
@@ -20,7 +20,7 @@ def gain_figures(comparison: Comparison) -> Iterator[Figure]:
             own = [
                 contrast
                 for contrast in ordered
-                if (metrics[contrast.graph, contrast.condition] in LOWER_IS_BETTER) == errors
+                if metric_named(metrics[contrast.graph, contrast.condition]).percent != errors
             ]
             if own:
                 unit = unit_of(metrics[c.graph, c.condition] for c in own)

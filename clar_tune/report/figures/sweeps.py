@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from clar_tune.analysis import Comparison, Correlation, Score, condition_of, parts_of
-from clar_tune.records import LOWER_IS_BETTER
+from clar_tune.metric import metric_named
 from clar_tune.report.figures.records import Figure, file_stem, place_name, short
 from clar_tune.report.figures.sweep_chart import sweep_spec
 from clar_tune.report.figures.units import Unit, score_title, unit_of
@@ -177,11 +177,11 @@ def _best(sweep: Sweep, lines: int) -> Iterator[str]:
     """How often each line has the best mean of all."""
     if lines < 2:
         return
-    sign = -1.0 if sweep.metric in LOWER_IS_BETTER else 1.0
+    metric = metric_named(sweep.metric)
     wins: dict[str, int] = {}
     for value in sweep.values:
         own = [score for at, score in sweep.points if at == value]
-        best = max(own, key=lambda score: sign * score.mean).method
+        best = max(own, key=lambda score: metric.rank(score.mean)).method
         wins[best] = wins.get(best, 0) + 1
     order = sorted(wins, key=lambda method: -wins[method])
     told = ", ".join(f"{short(method, 40)} at {wins[method]}" for method in order)

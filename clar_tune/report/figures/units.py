@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from clar_tune.graphs import PROTOCOLS
-from clar_tune.records import LOWER_IS_BETTER
+from clar_tune.metric import metric_named
 
 _NAMES = {"accuracy": "accuracy", "roc_auc": "ROC AUC", "mse": "MSE"}
 
@@ -43,9 +43,11 @@ class Unit:
 def unit_of(metrics: Iterable[str]) -> Unit:
     """The unit of scores that share an axis; errors such as mse are never percent."""
     found = set(metrics)
-    lower = bool(found & LOWER_IS_BETTER)
+    lower = any(not metric_named(name).higher_is_better for name in found)
     name = _NAMES.get(next(iter(found)), "score") if len(found) == 1 else "score"
-    return Unit(name, percent=not lower, lower_is_better=lower)
+    return Unit(
+        name, percent=all(metric_named(name).percent for name in found), lower_is_better=lower
+    )
 
 
 def score_title(unit: Unit, protocol: str) -> str:

@@ -1,11 +1,11 @@
 """Numbers as people read them: scores in percent, gains in points, p-values."""
 
-from clar_tune.records import LOWER_IS_BETTER
+from clar_tune.metric import metric_named
 
 
 def in_percent(metric: str) -> bool:
     """Whether a metric is a fraction that is printed in percent; an error is printed as it is."""
-    return metric not in LOWER_IS_BETTER
+    return metric_named(metric).percent
 
 
 def score(value: float, metric: str) -> str:

@@ -3,7 +3,8 @@
 import click
 import pytest
 
-from clar_tune.cli.durations import Duration, readable
+from clar_tune.analysis import duration
+from clar_tune.cli.durations import Duration
 
 
 @pytest.mark.parametrize(
@@ -21,7 +22,13 @@ def test_anything_else_is_refused(text):
 
 
 @pytest.mark.parametrize(
-    ("seconds", "text"), [(8.4, "8 s"), (125, "2 min 05 s"), (12000, "3 h 20 min")]
+    ("seconds", "text"),
+    [
+        (8.4, "8 s"),
+        (125, "2 min 05 s"),
+        (12_000, "3 h 20 min"),
+        (216_000, "2 d 12 h"),
+    ],
 )
 def test_spans_are_written(seconds, text):
-    assert readable(seconds) == text
+    assert duration(seconds) == text

@@ -17,6 +17,7 @@ from support.large_run import large
 from support.parsed_page import Parsed
 from support.results import finished, simulated, stored
 
+from clar_tune.analysis import duration
 from clar_tune.analysis.comparison import compare
 from clar_tune.analysis.runs import RunView
 from clar_tune.cli.report import report
@@ -25,7 +26,6 @@ from clar_tune.report import build_page
 from clar_tune.report.embedding import checked, json_text
 from clar_tune.report.failures import failures_of
 from clar_tune.report.page import PageBuilder
-from clar_tune.report.words import span
 from clar_tune.store import Store
 
 
@@ -180,7 +180,7 @@ def test_a_large_report_is_quick_and_small():
 
 
 def test_spans_are_readable():
-    assert [span(s) for s in (8, 125, 12_000, 300_000)] == [
+    assert [duration(s) for s in (8, 125, 12_000, 300_000)] == [
         "8 s",
         "2 min 05 s",
         "3 h 20 min",

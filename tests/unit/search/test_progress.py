@@ -3,7 +3,7 @@
 import io
 
 import pytest
-from support.simulation import Memory, conductor_for, plan_from, pretend, work
+from support.simulation import Memory, conductor_for, plan_from, pretend, trained, work
 
 from clar_tune.cli.live import WAITING, Board, Lines, Silent, view_on
 from clar_tune.search.progress import progress_of
@@ -105,3 +105,23 @@ def test_quiet_shows_nothing():
     assert type(view) is Silent
     view(conductor_for(plan_from(), Memory()))
     assert not stream.getvalue()
+
+
+FILTERED = """
+graphs: [csbm-homophily]
+methods: [gcn, sage]
+protocol: whole-graph
+conditions: [{sweep: {filter: [low-pass]}}]
+search: {trials: 2, repeats: 1, sampler: random, pruning: false}
+finals: 1
+settings: {tuned: {shared: {lr: {low: 0.01, high: 0.1}}}}
+"""
+
+
+def test_of_errors_the_lowest_is_the_best_study():
+    def error(job, index):
+        return trained(job, index, 0.2 if job.spec.method == "gcn" else 0.7)
+
+    conductor = conductor_for(plan_from(FILTERED), Memory())
+    work(conductor, error)
+    assert progress_of(conductor).best.method == "gcn"
