@@ -90,7 +90,7 @@ def unwritable_cache() -> str:
 
 def _code() -> str:
     """Names the content of the package's modules."""
-    folder, digest = Path(__file__).parent, hashlib.sha256()
+    folder, digest = Path(__file__).parents[1], hashlib.sha256()
     for file in sorted(folder.rglob("*.py")):
         digest.update(f"{file.relative_to(folder).as_posix()}\0".encode())
         digest.update(file.read_bytes())

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from ray._private.runtime_env.packaging import _get_excludes, get_excludes_from_ignore_files
+from pathspec import PathSpec
 
 from clar_tune.errors import ClusterError
 from clar_tune.models import Method
@@ -44,8 +44,7 @@ def packed(folder: Path, needed: Sequence[Path]) -> Iterator[Path]:
     stays = [*STAYS, *_stores(folder), *_graphs(folder)]
     with TemporaryDirectory(prefix="clar-tune-") as scratch:
         archive = Path(scratch) / "working-directory.zip"
-        with silenced():
-            names = _pack(folder, archive, _get_excludes(folder, stays))
+        names = _pack(folder, archive, _rule(folder, stays))
         for file in needed:
             if not any(file in (name, *name.parents) for name in names):
                 raise ClusterError(
@@ -88,11 +87,8 @@ def _pack(folder: Path, archive: Path, stays: Rule) -> set[Path]:
 
 def _travelling(folder: Path, rules: list[Rule]) -> Iterator[Path]:
     """Files below a folder that no rule excludes; a folder may bring rules of its own."""
-    found = get_excludes_from_ignore_files(
-        folder, include_gitignore=True, logger=logging.getLogger(__name__)
-    )
-    rules = [*rules, *found]
     try:
+        rules = [*rules, *_rules_in(folder)]
         inside = sorted(folder.iterdir())
     except OSError as error:
         raise ClusterError(
@@ -106,6 +102,18 @@ def _travelling(folder: Path, rules: list[Rule]) -> Iterator[Path]:
             yield path
         elif path.is_dir() and path.resolve() not in path.absolute().parents:  # no circles
             yield from _travelling(path, rules)
+
+
+def _rules_in(folder: Path) -> list[Rule]:
+    """What a folder's own .gitignore and .rayignore exclude."""
+    files = (folder / name for name in (".gitignore", ".rayignore"))
+    return [_rule(folder, file.read_text().splitlines()) for file in files if file.is_file()]
+
+
+def _rule(folder: Path, patterns: Iterable[str]) -> Rule:
+    """Whether patterns of a .gitignore in a folder exclude a path below it."""
+    spec = PathSpec.from_lines("gitignore", patterns)
+    return lambda path: spec.match_file(path.relative_to(folder))
 
 
 def _too_large(folder: Path, name: Path) -> ClusterError:

@@ -33,7 +33,7 @@ def search(
     trainable = tune.with_parameters(Worker, graphs=dict(graphs), gpus=gpus)
 
     def request(config: dict[str, Any]) -> tune.PlacementGroupFactory:
-        return tune.PlacementGroupFactory([capacity.asked(config["job"].graph).request])
+        return tune.PlacementGroupFactory([capacity.asked(config["job"].spec.graph).request])
 
     tuner = tune.Tuner(
         tune.with_resources(trainable, request),

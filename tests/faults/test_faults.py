@@ -53,10 +53,10 @@ def test_a_run_survives_broken_models_and_names_each_with_its_reason(tmp_path):
 
 FREEZING = """\
 import os, signal
-from clar_tune.search import hooks
-from support.own_models import Paced
+from clar_tune.cluster import tune_hooks
+from own_models import Paced
 
-hooks.SILENCE = 3.0  # the driver imports this too
+tune_hooks.SILENCE = 3.0  # the driver imports this too
 
 
 class Freezes(Paced):

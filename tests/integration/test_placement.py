@@ -10,7 +10,7 @@ from support.commands import assert_exact
 from support.paced_package import SPACE, set_pace, workers, write_package
 from support.ray_nodes import Member, ray_cluster
 
-PATIENCE = "import clar_tune.capacity as c; c.PATIENCE = 5.0\n"
+PATIENCE = "import clar_tune.cluster.capacity as c; c.PATIENCE = 5.0\n"
 
 
 def nodes(notes):
