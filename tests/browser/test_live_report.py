@@ -1,41 +1,21 @@
 """The page that refreshes itself: who may see it, and what a reader of it keeps."""
 
-import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 from support.browser import Browser, browsing
-from support.results import finished, simulated
+from support.results import simulated
+from support.served_pages import serving
 
 from clar_tune.analysis.runs import RunView, read_run
-from clar_tune.report import Access, LivePage, PageServer
+from clar_tune.report import LivePage
 from clar_tune.store import Store
 
 Read = Callable[[], list[tuple[RunView, bool]]]
-
-
-@cache
-def run() -> RunView:
-    return finished(graphs=("texas",), methods=("gcn", "gcn+clar"))
-
-
-@contextmanager
-def serving(live: LivePage, access: Access | None = None, port: int = 0) -> Iterator[PageServer]:
-    with PageServer("127.0.0.1", port, access or Access()) as server:
-        server.page = live
-        thread = threading.Thread(target=server.serve_forever, args=(0.05,))
-        thread.start()
-        try:
-            yield server
-        finally:
-            server.shutdown()
-            thread.join()
 
 
 @pytest.fixture(scope="module")

@@ -1,19 +1,18 @@
 """Leases of real processes that are gone, or meet."""
 
-import json
 import subprocess
 import sys
 import time
-from dataclasses import replace
 
 import pytest
 from pyarrow import fs
+from support.leases import left_behind
 from support.stored_rows import run_row
 
 from clar_tune.errors import StoreError
 from clar_tune.store import Store, lease
 from clar_tune.store.files import Files
-from clar_tune.store.lease import Lease, read_lease
+from clar_tune.store.lease import Lease
 
 CONTENDER = """
 import sys
@@ -36,16 +35,6 @@ sys.stdin.read()
 @pytest.fixture
 def files(tmp_path):
     return Files(fs.LocalFileSystem(), str(tmp_path), str(tmp_path))
-
-
-def left_behind(files: Files, **changes) -> None:
-    """A lease as some other driver wrote it."""
-    mine = Lease(files, "first")
-    path = f"{files.root}/runs/run=first/_lease.json"
-    holder = replace(read_lease(files, "first"), nonce="other", **changes)
-    with open(path, "w") as stream:
-        json.dump({name: getattr(holder, name) for name in holder.__slots__}, stream)
-    mine._end.set()
 
 
 def test_a_driver_that_is_gone_from_this_host_is_replaced_at_once(files):

@@ -2,44 +2,9 @@
 
 import yaml
 from support.commands import assert_exact
+from support.fake_launcher import launcher, machine
 from support.paced_package import SPACE, set_pace, workers, write_package
 from support.ray_nodes import Member, ray_cluster
-
-
-def launcher(address="", **types):
-    """A launcher's configuration whose machines are processes on this one."""
-    plain = ("disable_node_updaters", "disable_launch_config_check", "launch_multiple")
-    return {
-        "cluster_name": "fake",
-        "max_workers": 8,
-        "provider": {
-            "type": "fake_multinode",
-            "gcs_address": address,
-            "worker_liveness_check": False,
-            **dict.fromkeys(plain, True),
-        },
-        "available_node_types": {"ray.head.default": machine(0, 0), **types},
-        "head_node_type": "ray.head.default",
-        "idle_timeout_minutes": 5,
-        "upscaling_speed": 1,
-        "auth": {},
-        "docker": {},
-        "initialization_commands": [],
-        "setup_commands": [],
-        "head_setup_commands": [],
-        "worker_setup_commands": [],
-        "head_start_ray_commands": [],
-        "worker_start_ray_commands": [],
-        "file_mounts": {},
-        "cluster_synced_files": [],
-        "file_mounts_sync_continuously": False,
-        "rsync_exclude": [],
-        "rsync_filter": [],
-    }
-
-
-def machine(cpus, most, **more):
-    return {"resources": {"CPU": cpus, **more}, "node_config": {}, "max_workers": most}
 
 
 def test_a_run_from_zero_machines_waits_for_those_it_makes_the_autoscaler_start(tmp_path):

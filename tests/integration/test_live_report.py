@@ -8,10 +8,8 @@ import re
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -19,7 +17,8 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from support.results import finished, simulated, stored
+from support.results import simulated, stored
+from support.served_pages import run, serving
 
 from clar_tune.analysis.runs import RunView
 from clar_tune.cli.report import report
@@ -33,26 +32,8 @@ TOKEN = "a token of 20 signs!"
 
 
 @cache
-def run() -> RunView:
-    return finished(graphs=("texas",), methods=("gcn", "gcn+clar"))
-
-
-@cache
 def page() -> LivePage:
     return LivePage(lambda: [(run(), False)])
-
-
-@contextmanager
-def serving(live: LivePage, access: Access | None = None, port: int = 0) -> Iterator[PageServer]:
-    with PageServer("127.0.0.1", port, access or Access()) as server:
-        server.page = live
-        thread = threading.Thread(target=server.serve_forever, args=(0.05,))
-        thread.start()
-        try:
-            yield server
-        finally:
-            server.shutdown()
-            thread.join()
 
 
 def asked(

@@ -4,23 +4,10 @@ import subprocess
 import sys
 
 import pytest
-from support.simulation import plan_from
+from support.memory_plans import plan
 
 from clar_tune.graphs.loading import load
 from clar_tune.search.memory import MIB, needs
-
-SPACE = """
-description: one method
-graphs: [{graph}]
-methods: [{method}]
-protocol: balanced-60-20-20
-search: {{trials: 2, repeats: 2}}
-finals: 2
-settings:
-  tuned:
-    shared: {{dropout: 0.5, {shared}}}
-    regularizers: {{{regularizers}}}
-"""
 
 CHILD = """
 import sys, warnings
@@ -48,11 +35,6 @@ print(peak - files)
 
 From VmHWM, which begins anew with a program: getrusage would name the parent's peak if larger.
 """
-
-
-def plan(graph="csbm-homophily", method="gcn", shared="hidden: 32"):
-    own = "clar: {sampling: edge}" if "clar" in method else ""
-    return plan_from(SPACE.format(graph=graph, method=method, shared=shared, regularizers=own))
 
 
 @pytest.mark.parametrize("graph", ["csbm-homophily", "cora", "chameleon", "physics"])

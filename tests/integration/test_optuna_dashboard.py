@@ -8,24 +8,15 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
 from pathlib import Path
 from urllib.error import URLError
 
 import pytest
-from click.testing import CliRunner
-from support.results import simulated, stored, view
-
-from clar_tune.analysis.runs import RunView
-from clar_tune.cli import main
+from support.exports import called, run
+from support.results import simulated, stored
 
 DASHBOARD = Path(sys.executable).with_name("optuna-dashboard")
 OPEN = urllib.request.build_opener(urllib.request.ProxyHandler({})).open
-
-
-@cache
-def run() -> RunView:
-    return view(*simulated())
 
 
 @pytest.fixture(scope="module")
@@ -33,10 +24,6 @@ def store(tmp_path_factory) -> str:
     folder = tmp_path_factory.mktemp("export") / "store"
     stored(folder, *simulated())
     return str(folder)
-
-
-def called(*words: str):
-    return CliRunner().invoke(main, ["export", *words])
 
 
 @contextmanager

@@ -1,3 +1,5 @@
+"""Real graphs: equal to those that torch-geometric loads, and never written to."""
+
 import warnings
 from pathlib import Path
 

@@ -1,21 +1,13 @@
 """``clar-tune export`` writes what optuna-dashboard opens."""
 
 from dataclasses import replace
-from functools import cache
 
 import optuna
 import pytest
-from click.testing import CliRunner
-from support.results import simulated, stored, view
+from support.exports import called
+from support.results import simulated, stored
 
-from clar_tune.analysis.runs import RunView
-from clar_tune.cli import main
 from clar_tune.store import Store
-
-
-@cache
-def run() -> RunView:
-    return view(*simulated())
 
 
 @pytest.fixture(scope="module")
@@ -23,10 +15,6 @@ def store(tmp_path_factory) -> str:
     folder = tmp_path_factory.mktemp("export") / "store"
     stored(folder, *simulated())
     return str(folder)
-
-
-def called(*words: str):
-    return CliRunner().invoke(main, ["export", *words])
 
 
 def test_several_runs_go_into_one_file(tmp_path):

@@ -1,28 +1,11 @@
 """What trainings are said to need, against what they really take."""
 
 import pytest
+from support.memory_plans import SPACE, plan
 from support.simulation import plan_from
 
 from clar_tune.graphs.loading import load
 from clar_tune.search.memory import GPU_PROCESS, STEP, Size, bytes_of, needs
-
-SPACE = """
-description: one method
-graphs: [{graph}]
-methods: [{method}]
-protocol: balanced-60-20-20
-search: {{trials: 2, repeats: 2}}
-finals: 2
-settings:
-  tuned:
-    shared: {{dropout: 0.5, {shared}}}
-    regularizers: {{{regularizers}}}
-"""
-
-
-def plan(graph="csbm-homophily", method="gcn", shared="hidden: 32"):
-    own = "clar: {sampling: edge}" if "clar" in method else ""
-    return plan_from(SPACE.format(graph=graph, method=method, shared=shared, regularizers=own))
 
 
 def need(**given):

@@ -1,6 +1,5 @@
 """A run has one driver at a time."""
 
-import json
 import os
 import time
 from dataclasses import replace
@@ -8,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from pyarrow import fs
+from support.leases import left_behind
 from support.stored_rows import contents, final_row, repeat_row, run_row, trial_row
 
 from clar_tune.errors import StoreError
@@ -19,16 +19,6 @@ from clar_tune.store.lease import Lease, read_lease
 @pytest.fixture
 def files(tmp_path):
     return Files(fs.LocalFileSystem(), str(tmp_path), str(tmp_path))
-
-
-def left_behind(files: Files, **changes) -> None:
-    """A lease as some other driver wrote it."""
-    mine = Lease(files, "first")
-    path = f"{files.root}/runs/run=first/_lease.json"
-    holder = replace(read_lease(files, "first"), nonce="other", **changes)
-    with open(path, "w") as stream:
-        json.dump({name: getattr(holder, name) for name in holder.__slots__}, stream)
-    mine._end.set()
 
 
 def test_a_free_run_is_leased_and_a_second_driver_refused(files):
