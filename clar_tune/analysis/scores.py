@@ -1,6 +1,7 @@
 """What the finals of each method say on each row, beside the paper's number."""
 
 import json
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, stdev
@@ -128,13 +129,17 @@ COMPLEMENT = "beta"
 
 
 def scores_of(samples: Mapping[Place, Sample], table: str | None) -> list[Score]:
-    """One score per sample; ``table`` numbers the paper's table."""
+    """One score per sample; ``table`` numbers the paper's table.
+
+    Where a row has one method alone, none is the best.
+    """
     values = {place: _value(sample) for place, sample in samples.items()}
     best: dict[tuple[str, str], float] = {}
     for place, value in values.items():
         best[place[:2]] = max(value, best.get(place[:2], value))
+    methods = Counter(place[:2] for place in samples)
     return [
-        _score(sample, table, best=values[place] == best[place[:2]])
+        _score(sample, table, best=methods[place[:2]] > 1 and values[place] == best[place[:2]])
         for place, sample in samples.items()
     ]
 

@@ -78,8 +78,7 @@ def matrix_of(comparison: Comparison) -> Matrix:
     lines = []
     for row in rows:
         places = [(row.graph, row.condition, method) for method in comparison.methods]
-        several = sum(at in scores for at in places) > 1
-        lines.append([_entry(scores.get(at), gains.get(at), row.metric, several) for at in places])
+        lines.append([_entry(scores.get(at), gains.get(at), row.metric) for at in places])
     reading = _reading(comparison) + left_out(len(rows), len(comparison.rows), COMPARE_HAS_ALL)
     # Notes on graphs stand below their names.
     notes = tuple(note for note in footnotes(comparison) if note[0] in EXPLAINED)
@@ -117,10 +116,7 @@ def _graph(row: Row) -> Heading:
     return Heading(name(row.graph), name(", ".join(filter(None, notes))), graph=row.graph)
 
 
-def _entry(
-    found: Score | None, contrast: Contrast | None, metric: str, several: bool
-) -> Entry | None:
-    """One of ``several`` may be the best of its row; a single one is not."""
+def _entry(found: Score | None, contrast: Contrast | None, metric: str) -> Entry | None:
     if found is None:
         return None
     verdict = contrast.verdict if contrast else ""
@@ -129,7 +125,7 @@ def _entry(
         method=found.method,
         score=words.score(found.mean, metric),
         half=words.size(found.half, metric),
-        best=found.best and several,
+        best=found.best,
         flags=marks(found).replace(BEST, ""),
         paper=_paper(found, contrast, metric),
         gain="" if contrast is None else _gain(contrast, metric),

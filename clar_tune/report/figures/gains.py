@@ -30,9 +30,8 @@ def gain_figures(comparison: Comparison) -> Iterator[Figure]:
 def _figure(
     comparison: Comparison, contrasts: Sequence[Contrast], unit: Unit, *, rival: bool
 ) -> Figure:
-    whole = {(s.graph, s.condition, s.method): s.mean for s in comparison.scores}
     rows = tuple(
-        {**_row(line, found), **(_ratios(found, whole) if unit.lower_is_better else {})}
+        {**_row(line, found), **(_ratios(found) if unit.lower_is_better else {})}
         for line, found in enumerate(contrasts)
     )
     name, title, measure = _names(unit, rival=rival)
@@ -94,12 +93,9 @@ def _row(line: int, contrast: Contrast) -> dict[str, Any]:
     }
 
 
-def _ratios(contrast: Contrast, means: Mapping[tuple[str, str, str], float]) -> dict[str, Any]:
-    """The ratio of errors, with the interval of the difference as a part of the same whole."""
-    ratio, half = contrast.ratio, None
-    if ratio and contrast.half is not None:
-        own = means[contrast.graph, contrast.condition, contrast.method]
-        half = contrast.half * ratio / own if own else None
+def _ratios(contrast: Contrast) -> dict[str, Any]:
+    """The ratio of errors with its interval, as the table has it."""
+    ratio, half = contrast.ratio, contrast.ratio_half
     return {
         "ratio": ratio,
         "ratio_low": None if ratio is None or half is None else ratio - half,

@@ -259,3 +259,12 @@ class TestJoining:
         row = replace(other.row, versions='{"torch": "2.6.0"}')
         comparison = compare([one, replace(other, row=row)])
         assert any("torch 2.13.0 and 2.6.0" in text for text in comparison.conclusions)
+
+
+def test_a_method_alone_in_its_row_is_not_the_best_of_it():
+    alone, both = (
+        compare([finished(graphs=("texas",), methods=methods)]).scores
+        for methods in (("gcn",), ("gcn", "sage"))
+    )
+    assert [score.best for score in alone] == [False]
+    assert sorted(score.best for score in both) == [False, True]

@@ -18,6 +18,7 @@ from clar_tune.report.figures import DARK, LIGHT, of_comparison, write_figures
 from clar_tune.report.figures.charts import MOST_LINES
 from clar_tune.report.figures.expected import expected_best, preferred_last
 from clar_tune.report.figures.files import WIDTH, drawn
+from clar_tune.report.figures.gains import gain_figures
 from clar_tune.report.figures.places import by_place
 from clar_tune.report.figures.sweeps import sweeps_of
 
@@ -254,6 +255,24 @@ def test_errors_are_compared_by_their_ratio(filters):
     assert "point" not in written and "%" not in written.replace("95 %", "")
     largest = max(figure.rows, key=lambda row: row["ratio"])
     assert f"{largest['method']} on" in written and f"{largest['ratio']:.4f} (" in written
+
+
+def test_while_finals_are_missing_the_figure_shows_the_interval_of_the_table():
+    run = swept("filters")
+    shorter = [
+        replace(study, finals=study.finals[:-2]) if "clar" not in study.method else study
+        for study in run.studies
+    ]
+    comparison = compare([replace(run, studies=tuple(shorter))])
+    (figure,) = (figure for figure in gain_figures(comparison) if figure.name == "ratios")
+    for contrast in comparison.contrasts:
+        row = next(
+            row
+            for row in figure.rows
+            if (row["graph"], row["condition"], row["method"])
+            == (contrast.graph, contrast.condition, contrast.method)
+        )
+        assert row["ratio_high"] - row["ratio"] == pytest.approx(contrast.ratio_half)
 
 
 def reference(figure):
