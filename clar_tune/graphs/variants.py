@@ -46,6 +46,8 @@ class Variant:
     """Whether it needs all frequencies of the graph."""
     metric: str | None = None
     """What it is judged by; none: by what the graph is judged by."""
+    neutral: Value = None
+    """A value that leaves the graph as it is."""
 
 
 def varied(
@@ -60,21 +62,23 @@ def varied(
     graph. ``decompose`` gives the spectrum of a graph.
     """
     check_variant(variant)
-    for name, kind in VARIANTS.items():
-        if name in variant:
-            value = variant[name]
-            made = kind.make(graph, value, seed, decompose)
-            if made is not graph:
-                graph = replace(made, origin=_origin(graph.hash, name, value, seed))
+    for name, value in _changes(variant):
+        made = VARIANTS[name].make(graph, value, seed, decompose)
+        graph = replace(made, origin=_origin(graph.hash, name, value, seed))
     return graph
 
 
 def varied_hash(graph_hash: str, variant: Mapping[str, Value], seed: int) -> str:
     """The hash of the graph that :func:`varied` makes, without making it."""
-    for name in VARIANTS:
-        if name in variant and (name, variant[name]) != ("drop_edges", 0):
-            graph_hash = hash_of_origin(_origin(graph_hash, name, variant[name], seed))
+    for name, value in _changes(variant):
+        graph_hash = hash_of_origin(_origin(graph_hash, name, value, seed))
     return graph_hash
+
+
+def _changes(variant: Mapping[str, Value]) -> list[tuple[str, Value]]:
+    """What is really changed, in the order of :data:`VARIANTS`."""
+    given = [(name, variant[name]) for name in VARIANTS if name in variant]
+    return [(name, value) for name, value in given if value != VARIANTS[name].neutral]
 
 
 def _origin(graph_hash: str, name: str, value: Value, seed: int) -> str:
@@ -150,7 +154,7 @@ def _drop_edges(graph: Graph, rate: float, seed: int, decompose: Decompose) -> G
     order = np.argsort(draw.random(len(pairs)), kind="stable")
     kept = np.ones(len(pairs), dtype=bool)
     kept[order[: round(rate * len(pairs))]] = False
-    return replace(graph, edges=graph.edges[:, kept[number]]) if rate else graph
+    return replace(graph, edges=graph.edges[:, kept[number]])
 
 
 def _band(graph: Graph, band: int, seed: int, decompose: Decompose) -> Graph:
@@ -184,6 +188,7 @@ VARIANTS = {
         check=lambda value: fraction("drop_edges", value, below_one=True),
         make=_drop_edges,
         drawn=True,
+        neutral=0,
     ),
     "band": Variant(
         "features of one of ten bands with equally many frequencies, X_b = U_b U_b' X; 1 has "
