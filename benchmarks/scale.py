@@ -137,7 +137,7 @@ def planned(studies: int, trials: int, repeats: int) -> tuple[Any, dict[str, Any
 
 def beginnings(store: Any) -> list[float]:
     """When the first training of every trial began, in order."""
-    table = store.repeats("scale", ["repeat", "started"])
+    table = store.table("repeats", "scale", ["repeat", "started"])
     rows = zip(table["repeat"].to_pylist(), table["started"].to_pylist(), strict=True)
     return sorted(started.timestamp() for repeat, started in rows if repeat == 0)
 

@@ -5,7 +5,6 @@ Both sides of the ratio run in turn in one process. Everything lies in a tempora
     python -m benchmarks.store --rows 1000000
 """
 
-import json
 import random
 import secrets
 import time
@@ -87,7 +86,7 @@ def repeat(base: RepeatRow, draw: random.Random) -> RepeatRow:
         val_loss=draw.random(),
         seconds=draw.random(),
         epochs=draw.randrange(100, 1000),
-        params=json.dumps(params),
+        params=params,
     )
 
 
@@ -115,7 +114,7 @@ def our_query(root: Path) -> None:
 def known_key(root: Path) -> None:
     """Find the row of a key, as `repro` does."""
     store = Store.open(root)
-    store.find_key(store.repeats("big", ["key"])["key"][0].as_py())
+    store.find_key(store.table("repeats", "big", ["key"])["key"][0].as_py())
 
 
 def in_turn(*sides: Callable[[], Any]) -> list[float]:

@@ -1,23 +1,33 @@
-"""The rows of the store: one frozen record per table, which is also its schema."""
+"""The rows of the store: one frozen record per table, which is also its schema.
 
-import json
+A record holds values, not texts: columns marked as JSON are text in the store alone.
+"""
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
+
+from clar_tune.records import Params
+
+JSON = "json"
+"""Marks a column that is stored as JSON text, its keys in the order in which they are given."""
+SORTED_JSON = "json with sorted keys"
+"""Marks a column that is stored as JSON text with sorted keys."""
 
 Int32 = Annotated[int, "int32"]
 Int64 = Annotated[int, "int64"]
-Json = str
-"""JSON text with sorted keys."""
+Texts = Annotated[Sequence[str], JSON]
+Content = Annotated[Mapping[str, Any], SORTED_JSON]
 
 TRIAL_STATES = ("running", "complete", "pruned", "failed")
 RUN_STATES = ("running", "paused", "interrupted", "finished", "incomplete")
 
 USED_UP = "no other configuration is left: the space is used up"
-"""Note on the last trial of a study that ended before its budget."""
+"""How people are told of ``TrialRow.used_up``; older rows say it in their notes alone."""
 
-STUDY = ("graph", "method", "condition", "search")
-"""Columns that say which study of a run a row belongs to."""
+StudyKey = tuple[str, str, str, int]
+"""Which study of a run a row belongs to: graph, method, condition, number of the search."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +46,7 @@ class StudyColumns:
     """Number of the search, from 0: ``--searches 3`` repeats each study with other seeds."""
 
     @property
-    def study(self) -> tuple[str, str, str, int]:
+    def study(self) -> StudyKey:
         """Which study of a run the row belongs to."""
         return self.graph, self.method, self.condition, self.search
 
@@ -52,16 +62,23 @@ class TrialRow(StudyColumns):
     val_score: float | None
     val_loss: float | None
     seconds: float
-    params: Json
+    params: Annotated[Params, SORTED_JSON]
     failure: str | None
     """Why it failed: ``diverged``, ``memory``, ``time``, ``error`` or ``lost``."""
     error: str | None
     retries: Int32
-    notes: Json
+    notes: Texts
     """Causes of retries, and of finals that failed."""
     started: datetime
     seq: Int64
     """Order of arrival in the run."""
+    used_up: bool = False
+    """Whether its study ended with it, before its budget: no other configuration was left."""
+
+    @property
+    def remarks(self) -> list[str]:
+        """All that people should know besides its state."""
+        return [*self.notes, *([USED_UP] if self.used_up else [])]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +96,7 @@ class RepeatRow(StudyColumns):
     epochs: Int32
     best_epoch: Int32
     seconds: float
-    params: Json
+    params: Annotated[Params, SORTED_JSON]
     penalty_active: float | None
     penalty_active_com: float | None
     penalty_active_ori: float | None
@@ -89,8 +106,9 @@ class RepeatRow(StudyColumns):
     device: str
     train_nodes: Int32
     val_nodes: Int32
-    terms: Json
-    facts: Json
+    terms: Annotated[Mapping[str, Mapping[str, float]], SORTED_JSON]
+    """By term of the penalty: its ``value`` in the selected epoch, ``active`` epochs."""
+    facts: Annotated[Mapping[str, float], SORTED_JSON]
     seq: Int64
     test_nodes: Int32 | None = None
     """How many nodes the split keeps for a test; rows of older versions do not tell."""
@@ -104,10 +122,40 @@ class FinalRow(RepeatRow):
     test_nodes: Int32
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunRow(StudyColumns):
-    """The manifest of a run; columns of studies hold all of the run's, joined by commas."""
+class RepeatScore(NamedTuple):
+    """What decisions need of a repeat: there are millions of them, too many to hold whole."""
 
+    graph: str
+    method: str
+    condition: str
+    search: int
+    trial: int
+    repeat: int
+    val_score: float
+    val_loss: float
+    seconds: float
+
+    @property
+    def study(self) -> StudyKey:
+        """Which study of a run the row belongs to."""
+        return self.graph, self.method, self.condition, self.search
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRow:
+    """The manifest of a run."""
+
+    space: str
+    settings: str
+    graph: str
+    """Graphs of the run, joined by commas; so are the five columns that follow."""
+    method: str
+    backbone: str
+    regularizer: str
+    condition: str
+    protocol: str
+    search: Int32
+    """How often each study is searched, with other seeds."""
     state: str
     started: datetime
     ended: datetime | None
@@ -117,24 +165,26 @@ class RunRow(StudyColumns):
     numbers: Int32
     """Version of the numbers: rows of different versions are not comparable."""
     space_text: str
-    options: Json
-    budget: Json
-    graph_hashes: Json
-    versions: Json
-    machine: Json
-    studies: Json = "[]"
+    options: Content
+    budget: Content
+    graph_hashes: Annotated[Mapping[str, str], JSON]
+    versions: Annotated[Mapping[str, str], SORTED_JSON]
+    machine: Annotated[Mapping[str, str | int], SORTED_JSON]
+    studies: Annotated[Sequence[Sequence[str]], JSON] = ()
     """Graph, condition and method of every planned study."""
     paper: str | None = None
     """The table of the paper that the space reproduces, such as ``III``."""
-    drivers: Json = "[]"
+    drivers: Annotated[Sequence[Sequence[Any]], JSON] = ()
     """Versions and machine of later drivers, each with the time since when, where they differ."""
-    columns: Json | None = None
+    columns: Texts | None = None
     """Keys of conditions that make the columns of its table, if any do."""
-    correlate: Json | None = None
+    correlate: Annotated[Mapping[str, Any], JSON] | None = None
     """Which correlation its space is about, as a space file writes it, if it is."""
 
 
-TABLES: dict[str, type[StudyColumns]] = {
+Row = RunRow | TrialRow | RepeatRow | FinalRow
+
+TABLES: dict[str, type[Row]] = {
     "runs": RunRow,
     "trials": TrialRow,
     "repeats": RepeatRow,
@@ -146,15 +196,15 @@ class Environment(NamedTuple):
     """What a driver ran on, and since when."""
 
     since: datetime
-    versions: dict[str, str]
-    machine: dict[str, str | int]
+    versions: Mapping[str, str]
+    machine: Mapping[str, str | int]
 
 
 def environments(row: RunRow) -> list[Environment]:
     """What the drivers of a run ran on, the first one first."""
-    first = Environment(row.started, json.loads(row.versions), json.loads(row.machine))
+    first = Environment(row.started, row.versions, row.machine)
     later = [
         Environment(datetime.fromisoformat(since), versions, machine)
-        for since, versions, machine in json.loads(row.drivers)
+        for since, versions, machine in row.drivers
     ]
     return [first, *later]

@@ -1,6 +1,5 @@
 """Finals of winners side by side, with intervals, tests, and what can be concluded."""
 
-import json
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from statistics import fmean
 from typing import TypeVar
@@ -50,7 +49,7 @@ T = TypeVar("T", bound=Hashable)
 def compare(runs: Sequence[RunView]) -> Comparison:
     """One table from one run, or from several whose numbers are comparable."""
     check_joinable(runs)
-    columns = tuple(json.loads(runs[0].row.columns or "[]"))
+    columns = tuple(runs[0].row.columns or ())
     planned, found = _planned(runs, columns), samples_of(runs, columns)
     places = _row_by_row(planned)
     samples = {place: found[place] for place in places if place in found}
@@ -92,7 +91,9 @@ def compare(runs: Sequence[RunView]) -> Comparison:
 
 def _planned(runs: Sequence[RunView], columns: Collection[str]) -> list[Place]:
     """Every place that the runs set out to fill, and any that they filled besides."""
-    planned = [tuple(place) for run in runs for place in json.loads(run.row.studies)]
+    planned = [
+        (graph, condition, method) for r in runs for graph, condition, method in r.row.studies
+    ]
     begun = [(study.graph, study.condition, study.method) for run in runs for study in run.studies]
     return list(dict.fromkeys(arranged(place, columns) for place in [*planned, *begun]))
 
@@ -147,7 +148,7 @@ def _nodes(sample: Sample) -> dict[str, int]:
     """Sizes of the splits of its finals."""
     finals = [final for study in sample.studies for final in study.finals]
     names = ("train_nodes", "val_nodes", "test_nodes")
-    return {name: round(fmean(final[name] for final in finals)) for name in names}
+    return {name: round(fmean(getattr(final, name) for final in finals)) for name in names}
 
 
 def _notes(graph: str, protocol: Protocol) -> Iterator[str]:

@@ -1,6 +1,5 @@
 """How scores go with a key of the conditions, or agree under two of its values."""
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from statistics import fmean
@@ -23,14 +22,13 @@ ByValue = Mapping[str, Sample]
 
 
 def correlations_of(
-    samples: Mapping[Place, Sample], asked: str | None, table: str | None
+    samples: Mapping[Place, Sample], asked: Mapping[str, Any] | None, table: str | None
 ) -> list[Correlation]:
     """The correlations that a manifest asks for; ``table`` numbers the paper's table."""
     if asked is None:
         return []
-    content = json.loads(asked)
-    compared = [written(value) for value in content.pop("of", [])]
-    ((kind, key),) = content.items()
+    compared = [written(value) for value in asked.get("of", [])]
+    ((kind, key),) = ((kind, key) for kind, key in asked.items() if kind != "of")
     groups = _groups(samples.values(), key)
     if kind == "spearman":
         return [_spearman(group, key, own, table) for group, own in groups.items() if len(own) > 1]
@@ -160,9 +158,11 @@ def _means(scores: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _trainings(sample: Sample) -> list[tuple[float, ...]]:
     """What tells trainings apart: accuracies can be equal by chance, losses hardly."""
-    names = ("split_seed", "init_seed", "val_loss", "test_score")
-    finals = (final for study in sample.studies for final in study.finals)
-    return [tuple(final[name] for name in names) for final in finals]
+    return [
+        (final.split_seed, final.init_seed, final.val_loss, final.test_score)
+        for study in sample.studies
+        for final in study.finals
+    ]
 
 
 def _interval(found: Coefficient | None) -> dict[str, Any]:

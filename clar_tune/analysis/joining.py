@@ -56,8 +56,8 @@ def _rules(run: RunView) -> dict[str, Any]:
     return {
         "version of the numbers": run.row.numbers,
         "settings": run.row.settings,
-        "columns": run.row.columns,
-        "correlate": run.row.correlate,
+        "columns": run.row.columns and json.dumps(run.row.columns),
+        "correlate": run.row.correlate and json.dumps(run.row.correlate),
         "outer test": run.options.get("outer_test"),
         **{name: value for name, value in run.budget.items() if name not in UNLIKE},
     }
@@ -67,14 +67,14 @@ def _graph_facts(run: RunView) -> dict[str, dict[str, Any]]:
     """What joined runs must have in common on a graph: content, protocol, final pairs."""
     found: dict[str, dict[str, Any]] = {
         graph: {f"content of {graph}": content, **_seed(run, graph)}
-        for graph, content in json.loads(run.row.graph_hashes).items()
+        for graph, content in run.row.graph_hashes.items()
     }
     for study in run.studies:
         facts = found.setdefault(study.graph, _seed(run, study.graph))
         facts[f"protocol of {study.graph}"] = study.protocol
         for final in study.finals:
-            pair = final["split_seed"], final["init_seed"]
-            name = f"seeds of final {final['repeat']} (search {study.search}) of {study.graph}"
+            pair = final.split_seed, final.init_seed
+            name = f"seeds of final {final.repeat} (search {study.search}) of {study.graph}"
             facts[name] = pair
     return found
 

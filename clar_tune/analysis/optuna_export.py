@@ -1,6 +1,5 @@
 """The studies of runs in a file that optuna-dashboard and Optuna itself open."""
 
-import json
 import math
 import os
 import shlex
@@ -198,7 +197,7 @@ def _outcome(study: StudyView, row: TrialRow) -> tuple[TrialState, float | None]
     """
     state, score = STATES[row.state], row.val_score
     if state is TrialState.COMPLETE and score is None:
-        scores = [final["val_score"] for final in study.finals]
+        scores = [final.val_score for final in study.finals]
         return (state, fmean(scores)) if scores else (TrialState.RUNNING, None)
     if state in (TrialState.COMPLETE, TrialState.PRUNED):
         known = score is not None and math.isfinite(score)
@@ -208,7 +207,7 @@ def _outcome(study: StudyView, row: TrialRow) -> tuple[TrialState, float | None]
 
 def _notes(row: TrialRow) -> dict[str, Any]:
     """What else is known about a trial; what is usual is left out."""
-    notes = json.loads(row.notes)
+    notes = row.remarks
     return {
         "repeats": row.repeats,
         "seconds": round(row.seconds, 3),

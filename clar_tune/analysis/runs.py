@@ -1,16 +1,12 @@
 """What the store knows about a run, study by study."""
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
-from clar_tune.rows import STUDY, USED_UP, RunRow, TrialRow
+from clar_tune.rows import FinalRow, RepeatScore, RunRow, StudyKey, TrialRow
 from clar_tune.store import Store
 from clar_tune.winner import Winner, winner
-
-Study = tuple[str, str, str, int]
-"""Graph, method, condition, number of the search."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +21,7 @@ class StudyView:
     metric: str
     asked: int
     trials: tuple[TrialRow, ...]
-    finals: tuple[Mapping[str, Any], ...]
+    finals: tuple[FinalRow, ...]
     """Finals of the winner."""
     finals_asked: int
     winner: Winner | None
@@ -46,7 +42,7 @@ class StudyView:
     @property
     def used_up(self) -> bool:
         """Whether it ended early because no configuration was left."""
-        return any(USED_UP in json.loads(trial.notes) for trial in self.trials)
+        return any(trial.used_up for trial in self.trials)
 
     @property
     def repeats(self) -> int:
@@ -56,7 +52,7 @@ class StudyView:
     @property
     def seconds(self) -> float:
         """Time of the search and of the winner's finals."""
-        finals: float = sum(final["seconds"] for final in self.finals)
+        finals = sum(final.seconds for final in self.finals)
         return finals + sum(trial.seconds for trial in self.trials)
 
 
@@ -69,78 +65,75 @@ class RunView:
     studies: tuple[StudyView, ...]
 
     @property
-    def budget(self) -> dict[str, Any]:
+    def budget(self) -> Mapping[str, Any]:
         """What every study was to get."""
-        return dict(json.loads(self.row.budget))
+        return self.row.budget
 
     @property
-    def options(self) -> dict[str, Any]:
+    def options(self) -> Mapping[str, Any]:
         """What its command changed of its space."""
-        return dict(json.loads(self.row.options))
-
-
-FINAL_COLUMNS = (
-    *(*STUDY, "trial", "repeat", "split_seed", "init_seed", "val_score", "val_loss", "test_score"),
-    *("train_nodes", "val_nodes", "test_nodes"),
-    *("penalty_active", "terms", "facts", "params", "seconds"),
-)
-"""Columns of finals that a view needs."""
+        return self.row.options
 
 
 def read_run(store: Store, name: str, *, curves: bool = False) -> RunView:
     """A run as stored; ``curves`` reads the repeats of its trials too."""
     run = store.find(name)
-    columns = (*STUDY, "trial", "repeat", "val_score")
-    repeats = store.repeats(run.name, columns).to_pylist() if curves else []
-    finals = store.finals(run.name, FINAL_COLUMNS).to_pylist()
-    studies = studies_of(run.row, store.trials(run.name), finals, repeats)
+    repeats = store.repeat_scores(run.name) if curves else ()
+    studies = studies_of(run.row, store.trials(run.name), store.finals(run.name), repeats)
     return RunView(run.name, run.row, tuple(studies))
 
 
 def studies_of(
     row: RunRow,
     trials: Iterable[TrialRow],
-    finals: Iterable[Mapping[str, Any]],
-    repeats: Iterable[Mapping[str, Any]] = (),
+    finals: Iterable[FinalRow],
+    repeats: Iterable[RepeatScore] = (),
 ) -> list[StudyView]:
     """The studies of a run that have begun, in the order in which they did."""
-    budget = json.loads(row.budget)
-    by_study: dict[Study, list[TrialRow]] = {}
-    for trial in sorted(trials, key=lambda trial: (trial.started, trial.trial)):
-        by_study.setdefault(trial.study, []).append(trial)
-    tested, trained = _by_study(finals), _by_study(repeats)
+    begun = by_study(sorted(trials, key=lambda trial: (trial.started, trial.trial)))
+    tested, trained = by_study(finals), by_study(repeats)
     return [
-        _view(study, rows, tested.get(study, []), trained.get(study, []), budget)
-        for study, rows in by_study.items()
+        _view(study, rows, tested.get(study, []), trained.get(study, []), row.budget)
+        for study, rows in begun.items()
     ]
 
 
-def _by_study(rows: Iterable[Mapping[str, Any]]) -> dict[Study, list[Mapping[str, Any]]]:
-    found: dict[Study, list[Mapping[str, Any]]] = {}
+class OfStudy(Protocol):
+    """What belongs to a study of a run."""
+
+    @property
+    def study(self) -> StudyKey: ...  # noqa: D102
+
+
+Row = TypeVar("Row", bound=OfStudy)
+
+
+def by_study(rows: Iterable[Row]) -> dict[StudyKey, list[Row]]:
+    """Rows of each study, in their order."""
+    found: dict[StudyKey, list[Row]] = {}
     for row in rows:
-        study = row["graph"], row["method"], row["condition"], row["search"]
-        found.setdefault(study, []).append(row)
+        found.setdefault(row.study, []).append(row)
     return found
 
 
-def _curves(repeats: Iterable[Mapping[str, Any]]) -> dict[int, tuple[float, ...]]:
+def _curves(repeats: Iterable[RepeatScore]) -> dict[int, tuple[float, ...]]:
     scores: dict[int, list[float]] = {}
-    for repeat in sorted(repeats, key=lambda repeat: (repeat["trial"], repeat["repeat"])):
-        scores.setdefault(repeat["trial"], []).append(repeat["val_score"])
+    for repeat in sorted(repeats, key=lambda repeat: (repeat.trial, repeat.repeat)):
+        scores.setdefault(repeat.trial, []).append(repeat.val_score)
     return {trial: tuple(values) for trial, values in scores.items()}
 
 
 def _view(
-    study: Study,
+    study: StudyKey,
     trials: list[TrialRow],
-    finals: list[Mapping[str, Any]],
-    repeats: list[Mapping[str, Any]],
-    budget: dict[str, Any],
+    finals: list[FinalRow],
+    repeats: list[RepeatScore],
+    budget: Mapping[str, Any],
 ) -> StudyView:
     # A study with nothing to search has one trial, complete without repeats.
     plain = len(trials) == 1 and trials[0].state == "complete" and not trials[0].repeats
     best = winner(trials, trials[0].metric, 0 if plain else budget["repeats"])
-    own = [final for final in finals if best and final["trial"] == best.trial]
+    own = [final for final in finals if best and final.trial == best.trial]
     graph, method, condition, search = study
     return StudyView(
         graph=graph,
@@ -151,7 +144,7 @@ def _view(
         metric=trials[0].metric,
         asked=1 if plain else budget["trials"],
         trials=tuple(trials),
-        finals=tuple(sorted(own, key=lambda final: int(final["repeat"]))),
+        finals=tuple(sorted(own, key=lambda final: final.repeat)),
         finals_asked=budget["finals"],
         winner=best,
         curves=_curves(repeats),

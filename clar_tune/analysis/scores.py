@@ -1,11 +1,9 @@
 """What the finals of each method say on each row, beside the paper's number."""
 
-import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, stdev
-from typing import Any
 
 import numpy as np
 
@@ -22,6 +20,8 @@ from clar_tune.analysis.statistics import (
 from clar_tune.graphs import PROTOCOLS
 from clar_tune.metric import metric_named
 from clar_tune.paper import printed
+from clar_tune.records import Value
+from clar_tune.rows import FinalRow
 
 Unit = tuple[int, ...]
 """What pairs finals of different methods: the split, on fixed splits with the seed."""
@@ -99,7 +99,7 @@ def _sample(place: Place, found: Sequence[tuple[RunView, StudyView]]) -> Sample:
     share = 0.0
     if protocol.verdict and not protocol.fixed:
         finals = [final for study in studies for final in study.finals]
-        share = fmean(final["test_nodes"] / final["train_nodes"] for final in finals)
+        share = fmean(final.test_nodes / final.train_nodes for final in finals)
     return Sample(
         place=place,
         studies=studies,
@@ -113,13 +113,12 @@ def _sample(place: Place, found: Sequence[tuple[RunView, StudyView]]) -> Sample:
 def _by_unit(study: StudyView, *, fixed: bool) -> dict[Unit, float]:
     scores: dict[Unit, list[float]] = {}
     for final in study.finals:
-        scores.setdefault(_unit(final, fixed=fixed), []).append(final["test_score"])
+        scores.setdefault(_unit(final, fixed=fixed), []).append(final.test_score)
     return {unit: fmean(found) for unit, found in scores.items()}
 
 
-def _unit(final: Mapping[str, Any], *, fixed: bool) -> Unit:
-    split = final["split_seed"]
-    return (split, final["init_seed"]) if fixed else (split,)
+def _unit(final: FinalRow, *, fixed: bool) -> Unit:
+    return (final.split_seed, final.init_seed) if fixed else (final.split_seed,)
 
 
 WEIGHTS = ("alpha", "beta", "weight", "rate")
@@ -152,7 +151,7 @@ def _value(sample: Sample) -> float:
 def _score(sample: Sample, table: str | None, *, best: bool) -> Score:
     (graph, condition, method), study = sample.place, sample.study
     found = sample.estimate(sample.scores)
-    means = [fmean(final["test_score"] for final in study.finals) for study in sample.studies]
+    means = [fmean(final.test_score for final in study.finals) for study in sample.studies]
     return Score(
         graph=graph,
         method=method,
@@ -169,7 +168,7 @@ def _score(sample: Sample, table: str | None, *, best: bool) -> Score:
         weightless=all(_weightless(study) for study in sample.studies),
         full=all(study.winner is not None and study.winner.full for study in sample.studies),
         used_up=any(study.used_up for study in sample.studies),
-        remote_share=json.loads(study.finals[0]["facts"]).get("remote_share"),
+        remote_share=study.finals[0].facts.get("remote_share"),
         without_complement=all(_without_complement(study) for study in sample.studies),
     )
 
@@ -201,7 +200,7 @@ def total(budgets: Iterable[Budget]) -> Budget:
 
 def _active(sample: Sample) -> float | None:
     finals = (final for study in sample.studies for final in study.finals)
-    found = [f["penalty_active"] for f in finals if f["penalty_active"] is not None]
+    found = [f.penalty_active for f in finals if f.penalty_active is not None]
     return fmean(found) if found else None
 
 
@@ -216,11 +215,11 @@ def _without_complement(study: StudyView) -> bool:
     return clar and not weights.get(COMPLEMENT, 1) and any(weights.values())
 
 
-def _weights(study: StudyView) -> dict[str, float]:
+def _weights(study: StudyView) -> dict[str, Value]:
     """Those of the winner's regularizer, by name."""
     if study.best is None or "+" not in study.method:
         return {}
-    params = json.loads(study.best.params)
+    params = study.best.params
     return {name: params[name] for name in WEIGHTS if name in params}
 
 

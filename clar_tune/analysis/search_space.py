@@ -1,6 +1,5 @@
 """What the trials of a stored study chose from, and what each of them chose."""
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -49,7 +48,7 @@ def levels_of(run: RunView) -> Levels:
 
 def searched(study: StudyView, levels: Levels | None) -> Searched:
     """As the space says; from the values alone where it is unknown or does not fit them."""
-    rows = {trial.trial: json.loads(trial.params) for trial in study.trials}
+    rows = {trial.trial: trial.params for trial in study.trials}
     parameters = None if levels is None else _parameters(study, levels, rows.values())
     if parameters is not None:
         chosen = {number: _active(parameters, row) for number, row in rows.items()}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -61,7 +62,7 @@ def _environments(row: RunRow, when: datetime) -> dict[str, dict[str, str]]:
     from clar_tune.rows import environments
     from clar_tune.search import machine, versions
 
-    def relevant(versions: dict[str, str], machine: dict[str, str | int]) -> dict[str, str]:
+    def relevant(versions: Mapping[str, str], machine: Mapping[str, str | int]) -> dict[str, str]:
         packages = ("python", "torch", "numpy", "scipy")
         return {
             **{name: versions.get(name, "?") for name in packages},

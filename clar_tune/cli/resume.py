@@ -127,7 +127,7 @@ def _reopened(store: Store, name: str, plan: Plan, terminal: TextIO) -> RunWrite
     writer.update(
         state="running",
         ended=None,
-        options=plan.options.to_json(),
+        options=plan.options.stored(),
         budget=budget(plan),
         drivers=with_this_driver(writer.row),
     )

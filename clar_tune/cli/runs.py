@@ -80,7 +80,7 @@ def show(run: str, as_json: bool, store: str) -> None:
         head = {"run": stored.name, **_head(stored.row), "driven": opened.driven(stored)}
         click.echo(json.dumps({**head, "studies": views}, indent=2))
         return
-    asked = json.loads(stored.row.budget)["studies"]
+    asked = stored.row.budget["studies"]
     click.echo(
         f"{stored.name}: {_state(opened, stored)}, {len(studies)} of {asked} studies begun, "
         f"{duration(stored.row.seconds)} of work"
@@ -119,7 +119,7 @@ def best(graph: str, method: str, condition: str, run: str, store: str) -> None:
         raise UnknownName(
             f"winner in {stored.name}", f"{graph} {method} {condition}".strip(), names
         )
-    row, tested = study.best, [final["test_score"] for final in study.finals]
+    row, tested = study.best, [final.test_score for final in study.finals]
     click.echo(f"# {method} on {graph}, trial {row.trial} of run {stored.name}")
     if row.val_score is not None:
         click.echo(
@@ -128,7 +128,7 @@ def best(graph: str, method: str, condition: str, run: str, store: str) -> None:
     if tested:
         mean = sum(tested) / len(tested)
         click.echo(f"# mean test {row.metric} {mean:.4f} over {len(tested)} finals")
-    click.echo(yaml.safe_dump(json.loads(row.params), sort_keys=True), nl=False)
+    click.echo(yaml.safe_dump(dict(row.params), sort_keys=True), nl=False)
 
 
 def _best_search(studies: list[StudyView]) -> StudyView | None:
@@ -159,12 +159,12 @@ def _head(row: RunRow) -> dict[str, Any]:
         "started": row.started.isoformat(),
         "ended": row.ended.isoformat() if row.ended else None,
         "seconds": row.seconds,
-        "budget": json.loads(row.budget),
+        "budget": row.budget,
     }
 
 
 def _print_head(row: RunRow, studies: Sequence[StudyView]) -> None:
-    budget = json.loads(row.budget)
+    budget = row.budget
     pruning = f"pruned by {budget['reduction']}" if budget["pruning"] else "not pruned"
     search = (
         f"{budget['trials']} trials by {budget['sampler']}, {budget['repeats']} repeats {pruning}"
@@ -223,7 +223,7 @@ def _print_troubles(studies: Sequence[StudyView]) -> None:
 
 def _troubles(trial: TrialRow) -> list[str]:
     failed = [f"failed ({trial.failure}): {trial.error}"] if trial.failure else []
-    return [*json.loads(trial.notes), *failed]
+    return [*trial.remarks, *failed]
 
 
 def _as_dict(study: StudyView) -> dict[str, Any]:

@@ -153,7 +153,7 @@ def _progress(url: str, names: set[str]) -> dict[str, dict[str, Any]]:
             found[run.name] = {
                 "state": run.row.state,
                 "studies": len(studies),
-                "studies_asked": json.loads(run.row.budget)["studies"],
+                "studies_asked": run.row.budget["studies"],
                 "trials": sum(len(study.trials) - study.count("running") for study in studies),
                 "finals": sum(len(study.finals) for study in studies),
             }

@@ -15,7 +15,6 @@ from clar_tune.cluster.capacity import Capacity, Growth
 from clar_tune.cluster.environment import prepare
 from clar_tune.cluster.resources import Resources
 from clar_tune.graphs import Graph, check_split, load
-from clar_tune.rows import STUDY
 from clar_tune.search import Conductor, Pace, needs
 from clar_tune.space import Plan
 from clar_tune.store import RunWriter, Store
@@ -33,9 +32,6 @@ class View(Protocol):
 
 REFRESH = 3.0
 """Seconds after which the machines of a cluster are counted again."""
-
-NEEDED = (*STUDY, "trial", "repeat", "seconds")
-"""Columns of trainings that rebuilding a run needs, besides scores."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,9 +165,7 @@ def _conducted(
     conductor = Conductor(plan, hashes, writer.append, Rungs, pace)
     trials = store.trials(writer.name)
     if trials:
-        repeats = store.repeats(writer.name, [*NEEDED, "val_score", "val_loss"])
-        finals = store.finals(writer.name, [*NEEDED, "test_score"])
-        conductor.restore(trials, _rows(repeats), _rows(finals))
+        conductor.restore(trials, store.repeat_scores(writer.name), store.finals(writer.name))
     return conductor
 
 
@@ -196,11 +190,6 @@ def _search(
     search(conductor, graphs, capacity, scratch, tick)
     with suppress(OSError):
         view.close(conductor)
-
-
-def _rows(table: Any) -> Iterator[dict[str, Any]]:
-    for batch in table.to_batches():
-        yield from batch.to_pylist()
 
 
 @contextmanager

@@ -1,13 +1,12 @@
 """What went wrong: failed trials, retries and failed finals, alike ones together."""
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from clar_tune.analysis import RunView, StudyView
 from clar_tune.report.formats.texts import name, sentence
 from clar_tune.report.study_tables import label_of, studies_in, title_of
-from clar_tune.rows import USED_UP, TrialRow
+from clar_tune.rows import TrialRow
 
 MOST = 300
 """Different troubles that a page shows."""
@@ -88,9 +87,8 @@ def _troubles(study: StudyView, label: str) -> Iterator[Trouble]:
 def _causes(trial: TrialRow) -> Iterator[tuple[str, str]]:
     if trial.failure is not None:
         yield trial.failure, trial.error or "no text"
-    for note in json.loads(trial.notes):
-        if note != USED_UP:
-            yield "noted", str(note)
+    for note in trial.notes:
+        yield "noted", note
 
 
 def _cut(text: str) -> str:

@@ -31,7 +31,7 @@ class LivePage:
         """Build once, here and now: what is wrong from the start is an error for the caller."""
         self._read, self._tell, self._period = read, tell, period
         self._builder, self._rates = PageBuilder(live=True), Rates()
-        self._state = -1
+        self._state: list[object] = []
         self._built_at = time.monotonic()
         self.trouble = ""
         """Why the last reading failed; empty if it did not."""
@@ -65,7 +65,7 @@ class LivePage:
         seen, now = list(self._read()), time.monotonic()
         rates = {run.name: self._rates.rate(run, now) for run, _ in seen}
         going = any(driven for _, driven in seen)
-        state = hash(tuple((run.row, _rows_of(run), driven) for run, driven in seen))
+        state: list[object] = [(run.row, _rows_of(run), driven) for run, driven in seen]
         due = going and now - self._built_at > REFRESH
         if state == self._state and not due:
             return
@@ -95,6 +95,9 @@ class Rates:
         return 60 * (count - before) / (now - then) if count > before else None
 
 
-def _rows_of(run: RunView) -> int:
+def _rows_of(run: RunView) -> list[object]:
     """Changes with every row that arrives."""
-    return hash(tuple((study.trials, len(study.finals), study.winner) for study in run.studies))
+    return [
+        ([trial.seq for trial in study.trials], len(study.finals), study.winner)
+        for study in run.studies
+    ]

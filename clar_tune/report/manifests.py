@@ -1,6 +1,5 @@
 """Who made the numbers: the head of the page and the manifest of every run."""
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -76,9 +75,9 @@ def manifest_of(run: RunView) -> Manifest:
         "Run": about,
         "Budget of every study": run.budget,
         "Options of the command": _given(run.options),
-        "Versions": json.loads(row.versions),
-        "Machine": json.loads(row.machine),
-        "Content of the graphs": json.loads(row.graph_hashes),
+        "Versions": row.versions,
+        "Machine": row.machine,
+        "Content of the graphs": row.graph_hashes,
     }
     return Manifest(
         title=name(run.name),

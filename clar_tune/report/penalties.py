@@ -1,9 +1,7 @@
 """What each regularizer really did in the finals of its winner."""
 
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
-from typing import Any
 
 from clar_tune.analysis import WEIGHTS, RunView, StudyView
 from clar_tune.report import words
@@ -43,10 +41,10 @@ def penalties_table(runs: Sequence[RunView]) -> Table:
 def _lines(study: StudyView, label: str) -> Iterator[Line]:
     if "+" not in study.method or not study.finals or study.best is None:
         return
-    params = json.loads(study.best.params)
+    params = study.best.params
     weights = ", ".join(f"{key} {words.setting(params[key])}" for key in WEIGHTS if key in params)
-    terms = [json.loads(final["terms"]) for final in study.finals]
-    facts = [_facts(json.loads(final["facts"])) for final in study.finals]
+    terms = [final.terms for final in study.finals]
+    facts = [_facts(final.facts) for final in study.finals]
     head = (
         *(text(study.graph), text(study.condition), text(study.method)),
         numeric(str(study.search) if study.search else "", study.search),
@@ -58,11 +56,11 @@ def _lines(study: StudyView, label: str) -> Iterator[Line]:
         yield Line((*head, *cells, told), study.graph, label)
 
 
-def _facts(found: dict[str, float]) -> dict[str, float]:
+def _facts(found: Mapping[str, float]) -> dict[str, float]:
     return {key: value for key, value in found.items() if not key.startswith(FILTERS)}
 
 
-def _term(terms: Sequence[dict[str, Any]], term: str) -> list[Cell]:
+def _term(terms: Sequence[Mapping[str, Mapping[str, float]]], term: str) -> list[Cell]:
     found = _means([each[term] for each in terms if term in each])
     value, active = found.get("value"), found.get("active")
     shown = "" if value is None else f"{value:.3g}"
@@ -73,7 +71,7 @@ def _no_term() -> list[Cell]:
     return [Cell("none in the loss", None, "quiet"), Cell(""), Cell("")]
 
 
-def _means(found: Sequence[dict[str, float]]) -> dict[str, float]:
+def _means(found: Sequence[Mapping[str, float]]) -> dict[str, float]:
     """The mean of every entry over the dictionaries that have it."""
     names = dict.fromkeys(key for each in found for key in each)
     return {key: fmean(each[key] for each in found if key in each) for key in names}

@@ -1,6 +1,5 @@
 """How far runs under way are, and the best so far."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -87,8 +86,7 @@ def progress_of(run: RunView, pulse: Pulse | None = None) -> Progress:
 
 def planned(run: RunView) -> list[tuple[str, str, str]]:
     """Graph, condition and method of every study that is planned or has begun."""
-    listed: list[list[str]] = json.loads(run.row.studies)
-    all_ = [(graph, condition, method) for graph, condition, method in listed]
+    all_ = [(graph, condition, method) for graph, condition, method in run.row.studies]
     begun = [(study.graph, study.condition, study.method) for study in run.studies]
     return list(dict.fromkeys(all_ + begun))
 
@@ -152,7 +150,7 @@ def _speed(run: RunView, pulse: Pulse) -> str:
 
 
 def _places(run: RunView) -> list[BestSoFar]:
-    columns = json.loads(run.row.columns or "[]")
+    columns = run.row.columns or ()
     begun: dict[tuple[str, str, str], list[StudyView]] = {}
     for study in run.studies:
         begun.setdefault((study.graph, study.condition, study.method), []).append(study)

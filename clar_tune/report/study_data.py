@@ -36,7 +36,7 @@ def trials_data(study: StudyView) -> dict[str, Any]:
 
     Parameters that are the same in all trials stand with the winner already.
     """
-    params = {trial.trial: json.loads(trial.params) for trial in study.trials}
+    params = {trial.trial: trial.params for trial in study.trials}
     values: dict[str, set[str]] = {}
     for trial in study.trials:
         for key, value in params[trial.trial].items():
@@ -87,7 +87,7 @@ def _facts(study: StudyView) -> list[tuple[str, str]]:
         ("finals", f"{len(study.finals)} of {study.finals_asked}"),
     ]
     if study.finals:
-        mean = fmean(final["test_score"] for final in study.finals)
+        mean = fmean(final.test_score for final in study.finals)
         percent = " %" if numbers.in_percent(study.metric) else ""
         facts.append((f"mean test {study.metric}", numbers.score(mean, study.metric) + percent))
     return [*facts, ("protocol", study.protocol), ("time", duration(study.seconds))]
@@ -97,7 +97,7 @@ def _winner(study: StudyView) -> dict[str, Any] | None:
     best = study.best
     if best is None:
         return None
-    params = json.loads(best.params)
+    params = best.params
     score = words.score(best.val_score, study.metric)
     percent = " %" if numbers.in_percent(study.metric) else ""
     text = f"Trial {best.trial}"

@@ -70,7 +70,7 @@ def _line(run: RunView, study: StudyView, *, several: bool) -> Line:
     ended = len(study.trials) - study.count("running")
     best = study.best
     value = best.val_score if best else None
-    params = json.loads(best.params) if best else {}
+    params = best.params if best else {}
     used_up = " used up" if study.used_up else ""
     cells = (
         text(run.name if several else ""),

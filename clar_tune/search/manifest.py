@@ -1,12 +1,12 @@
 """What a run writes down about itself, and how a plan is made of it again."""
 
-import json
 import os
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
+from typing import Any
 
 import torch
 
@@ -38,41 +38,40 @@ def manifest_of(plan: Plan, graphs: Mapping[str, Graph]) -> RunRow:
         seed=plan.options.seed,
         numbers=NUMBERS_VERSION,
         space_text=plan.space.text,
-        options=plan.options.to_json(),
+        options=plan.options.stored(),
         budget=budget(plan),
-        graph_hashes=json.dumps({name: graph.hash for name, graph in graphs.items()}),
-        versions=json.dumps(versions(), sort_keys=True),
-        machine=json.dumps(machine(), sort_keys=True),
+        graph_hashes={name: graph.hash for name, graph in graphs.items()},
+        versions=versions(),
+        machine=machine(),
         studies=_studies(plan),
         paper=plan.space.paper,
-        columns=json.dumps(plan.space.columns) if plan.space.columns else None,
-        correlate=json.dumps(plan.space.correlate.content) if plan.space.correlate else None,
+        columns=plan.space.columns or None,
+        correlate=plan.space.correlate.content if plan.space.correlate else None,
     )
 
 
-def _studies(plan: Plan) -> str:
+def _studies(plan: Plan) -> list[tuple[str, str, str]]:
     columns = [study.columns for study in plan.studies]
-    return json.dumps(list(dict.fromkeys((c.graph, c.condition, c.method) for c in columns)))
+    return list(dict.fromkeys((c.graph, c.condition, c.method) for c in columns))
 
 
-def budget(plan: Plan) -> str:
-    """What every study of a plan gets, as JSON."""
+def budget(plan: Plan) -> dict[str, Any]:
+    """What every study of a plan gets."""
     study = plan.studies[0]
-    values = {
+    return {
         **asdict(study.rules),
         **asdict(study.training),
         "studies": len(plan.studies),
         "finals": study.finals,
         "searches": plan.options.searches,
     }
-    return json.dumps(values, sort_keys=True)
 
 
 def plan_of(name: str, row: RunRow) -> Plan:
     """The plan of a stored run, from its manifest alone."""
     space = parse_space(row.space_text, row.space, f"manifest of {name}")
     try:
-        options = Options.from_json(row.options)
+        options = Options.from_stored(row.options)
     except (TypeError, KeyError) as error:
         raise StoreError(
             f"{name}: its options are those of another version ({error}). "
@@ -81,12 +80,12 @@ def plan_of(name: str, row: RunRow) -> Plan:
     return make_plan(space, options)
 
 
-def with_this_driver(row: RunRow) -> str:
-    """The later drivers of a run once one goes on here and now, as JSON."""
-    last, later = environments(row)[-1], json.loads(row.drivers)
+def with_this_driver(row: RunRow) -> list[Sequence[Any]]:
+    """The later drivers of a run once one goes on here and now."""
+    last, later = environments(row)[-1], list(row.drivers)
     if (last.versions, last.machine) != (versions(), machine()):
         later.append((datetime.now(UTC).isoformat(), versions(), machine()))
-    return json.dumps(later)
+    return later
 
 
 def check_numbers(name: str, row: RunRow) -> None:
@@ -101,7 +100,7 @@ def check_numbers(name: str, row: RunRow) -> None:
 
 def check_graphs(graphs: Mapping[str, Graph], row: RunRow) -> None:
     """Refuse to go on with graphs that are not those a run began with."""
-    for name, expected in json.loads(row.graph_hashes).items():
+    for name, expected in row.graph_hashes.items():
         if graphs[name].hash != expected:
             raise GraphError(
                 f"{name}: its content is {graphs[name].hash}, the run began with {expected}. "
@@ -110,7 +109,7 @@ def check_graphs(graphs: Mapping[str, Graph], row: RunRow) -> None:
 
 
 def _version(row: RunRow) -> str:
-    return str(json.loads(row.versions).get("clar-tune", "of then"))
+    return row.versions.get("clar-tune", "of then")
 
 
 PACKAGES = (

@@ -1,6 +1,5 @@
 """Trains one stored row again."""
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -41,7 +40,7 @@ def repeat_training(row: RepeatRow, plan: Plan, data: Path | None) -> list[Diffe
     plain = load(row.graph, plan.space.preprocessing, data)
     graph = varied(plain, study.variant, study.seed)
     purpose = "final" if isinstance(row, FinalRow) else "repeat"
-    spec = study.spec(json.loads(row.params), purpose, row.repeat, plain.hash)
+    spec = study.spec(row.params, purpose, row.repeat, plain.hash)
     if spec.key != row.key:
         raise GraphError(
             f"{row.key}: the training would be {spec.key}. The graph {row.graph} ({graph.hash}) "

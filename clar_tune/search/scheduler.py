@@ -6,9 +6,8 @@ through ``write``, and all of its state can be rebuilt from the rows written bef
 
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
 
-from clar_tune.rows import STUDY, FinalRow, RepeatRow, TrialRow
+from clar_tune.rows import FinalRow, RepeatRow, RepeatScore, StudyKey, TrialRow
 from clar_tune.search.jobs import Failure, Job, Outcome, Trained, out_of_time
 from clar_tune.search.limits import Pace
 from clar_tune.search.study import Course, MakeJudge
@@ -62,21 +61,19 @@ class Conductor:
     def restore(
         self,
         trials: Iterable[TrialRow],
-        repeats: Iterable[Mapping[str, Any]],
-        finals: Iterable[Mapping[str, Any]],
+        repeats: Iterable[RepeatScore],
+        finals: Iterable[FinalRow],
     ) -> None:
         """Rebuild every study from stored rows, repeats in the order of their arrival."""
-        stored: dict[tuple[Any, ...], tuple[list[TrialRow], list[Mapping[str, Any]]]] = {}
+        stored: dict[StudyKey, tuple[list[TrialRow], list[RepeatScore]]] = {}
         for row in trials:
             stored.setdefault(row.study, ([], []))[0].append(row)
         for repeat in repeats:
-            stored[tuple(repeat[name] for name in STUDY)][1].append(repeat)
+            stored[repeat.study][1].append(repeat)
         places = {course.plan.columns.study: course for course in self.courses}
         for final in finals:
-            course = places[final["graph"], final["method"], final["condition"], final["search"]]
-            course.record_final(
-                final["trial"], final["repeat"], final["test_score"], final["seconds"]
-            )
+            course = places[final.study]
+            course.record_final(final.trial, final.repeat, final.test_score, final.seconds)
         for study, (rows, done) in stored.items():
             course = places[study]
             course.restore(rows, done)
@@ -220,7 +217,7 @@ class Conductor:
 
     def _ask(self, course: Course) -> Job | None:
         trial = course.ask()
-        if trial is None:  # the space is used up, which its last trial notes
+        if trial is None:  # the space is used up, which its last trial tells
             self._write([course.trial_row(len(course.trials) - 1)])
             self._settle(course)
             return None
@@ -297,6 +294,6 @@ class Conductor:
         )
 
 
-def _told(row: TrialRow) -> tuple[str, str]:
+def _told(row: TrialRow) -> tuple[str, bool]:
     """What rebuilding may change of a trial's row."""
-    return row.state, row.notes
+    return row.state, row.used_up

@@ -1,11 +1,10 @@
 """The course of one study: its trials, what was decided about each, and its finals."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
-from typing import Any
 
 from clar_tune.metric import metric_named
-from clar_tune.rows import USED_UP, FinalRow, RepeatRow, TrialRow
+from clar_tune.rows import FinalRow, RepeatRow, RepeatScore, TrialRow
 from clar_tune.search.jobs import Failure, Trained
 from clar_tune.search.sampler import Study
 from clar_tune.search.trial import Trial, training_row, trial_row
@@ -116,7 +115,7 @@ class Course:
         self.finals.setdefault(number, {})[index] = score
         self.trainings, self.seconds = self.trainings + 1, self.seconds + seconds
 
-    def restore(self, rows: Iterable[TrialRow], repeats: Iterable[Mapping[str, Any]]) -> None:
+    def restore(self, rows: Iterable[TrialRow], repeats: Iterable[RepeatScore]) -> None:
         """Rebuild from stored rows; ``repeats`` in the order in which they arrived.
 
         A trial whose last row is older than its last repeat ends as that repeat decides.
@@ -128,9 +127,10 @@ class Course:
                 self._study.start(number, trial.params)
         states = dict.fromkeys(stored, "running")
         for repeat in repeats:
-            trial = self.trials[repeat["trial"]]
-            score, loss, seconds = (repeat[name] for name in ("val_score", "val_loss", "seconds"))
-            states[trial.trial] = self._counted(trial, score, loss, seconds)
+            trial = self.trials[repeat.trial]
+            states[trial.trial] = self._counted(
+                trial, repeat.val_score, repeat.val_loss, repeat.seconds
+            )
         self.running = set(stored)
         for number, row in stored.items():
             # Repeats that were not stored are trained again, whatever the row says of them.
@@ -167,11 +167,8 @@ class Course:
         return "running" if goes_on else "pruned"
 
     def _use_up(self) -> None:
-        """End the search before its budget; the last trial notes why."""
-        self.used_up = True
-        notes = self.trials[len(self.trials) - 1].notes
-        if USED_UP not in notes:
-            notes.append(USED_UP)
+        """End the search before its budget, which its last trial tells."""
+        self.used_up = self.trials[len(self.trials) - 1].used_up = True
 
     def _rank(self, trial: Trial) -> float:
         """The mean score so far; as for winners, the loss decides between equal ones.

@@ -1,14 +1,12 @@
 """A trial in the making, and the rows that tell of it and of its trainings."""
 
-import json
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from statistics import fmean
 from typing import Any
 
 from clar_tune.records import Params
-from clar_tune.rows import FinalRow, Json, RepeatRow, StudyColumns, TrialRow
+from clar_tune.rows import FinalRow, RepeatRow, StudyColumns, TrialRow
 from clar_tune.search.jobs import Failure, Trained
 
 COPIED = (
@@ -32,6 +30,8 @@ class Trial:
     failure: Failure | None = None
     retries: int = 0
     notes: list[str] = field(default_factory=list)
+    used_up: bool = False
+    """Whether its study ended with it, because no other configuration was left."""
 
     @staticmethod
     def of(row: TrialRow) -> "Trial":
@@ -41,11 +41,12 @@ class Trial:
             failure = Failure(index=row.repeats, kind=row.failure, text=row.error or "")
         return Trial(
             trial=row.trial,
-            params=json.loads(row.params),
+            params=row.params,
             started=row.started,
             failure=failure,
             retries=row.retries,
-            notes=json.loads(row.notes),
+            notes=list(row.notes),
+            used_up=row.used_up,
         )
 
     @property
@@ -75,13 +76,14 @@ def trial_row(columns: StudyColumns, metric: str, trial: Trial) -> TrialRow:
         val_score=trial.val_score,
         val_loss=trial.val_loss,
         seconds=trial.seconds,
-        params=as_json(trial.params),
+        params=trial.params,
         failure=trial.failure.kind if trial.failure else None,
         error=trial.failure.text if trial.failure else None,
         retries=trial.retries,
-        notes=json.dumps(trial.notes),
+        notes=tuple(trial.notes),
         started=trial.started,
         seq=0,  # given by the store
+        used_up=trial.used_up,
     )
 
 
@@ -97,23 +99,18 @@ def training_row(columns: StudyColumns, trial: int, done: Trained) -> RepeatRow 
         "repeat": done.index,
         "split_seed": spec.split_seed,
         "init_seed": spec.init_seed,
-        "params": as_json(spec.params),
+        "params": spec.params,
         "penalty_active_com": active.get("com"),
         "penalty_active_ori": active.get("ori"),
         "started": done.started,
         "select": spec.select,
         "threads": spec.threads,
         "device": done.device,
-        "terms": as_json({name: asdict(term) for name, term in record.terms.items()}),
-        "facts": as_json(record.facts),
+        "terms": {name: asdict(term) for name, term in record.terms.items()},
+        "facts": record.facts,
         "seq": 0,  # given by the store
         "test_nodes": done.test_nodes,
     }
     if done.test_score is None:
         return RepeatRow(**values)
     return FinalRow(**values, test_score=done.test_score)
-
-
-def as_json(values: Mapping[str, Any]) -> Json:
-    """JSON text with sorted keys."""
-    return json.dumps(dict(values), sort_keys=True)

@@ -1,6 +1,5 @@
 """What a run will do: a space and the options of its command, resolved into studies."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -63,14 +62,14 @@ class Options:
     first_trials: int | None = None
     """Trials asked for at first: an extended search keeps the start-up it had."""
 
-    def to_json(self) -> str:
+    def stored(self) -> dict[str, Any]:
         """As the manifest keeps it."""
-        return json.dumps(asdict(self), sort_keys=True)
+        return asdict(self)
 
     @staticmethod
-    def from_json(text: str) -> "Options":
+    def from_stored(content: Mapping[str, Any]) -> "Options":
         """As read from a manifest."""
-        values: dict[str, Any] = json.loads(text)
+        values = dict(content)
         for name in ("graphs", "methods", "conditions"):
             values[name] = tuple(values[name]) if values.get(name) is not None else None
         return Options(**values)

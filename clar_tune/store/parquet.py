@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from clar_tune.store.files import FAILURES, Files
-from clar_tune.store.schema import conform, damaged, schema_of
+from clar_tune.store.schema import conform, damaged, present_columns, schema_of
 
 ROWS_PER_GROUP = 1 << 16
 """Small enough that two cores share the reading of one file."""
@@ -65,7 +65,7 @@ def read_part(files: Files, part: Part, columns: Sequence[str] | None = None) ->
     if part.number is None:
         raise damaged(shown, "the store did not write it")
     file = _opened(files, part)
-    present = [name for name in wanted if name in file.schema_arrow.names]
+    present = present_columns(wanted, file.schema_arrow.names)
     try:
         found = file.read(columns=present)
     except FAILURES as error:

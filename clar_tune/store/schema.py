@@ -1,6 +1,7 @@
 """Rows as Arrow tables: the records of ``rows`` are the schema."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import json
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields
 from datetime import UTC, datetime
 from functools import cache
@@ -11,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from clar_tune.errors import StoreError
-from clar_tune.rows import TABLES, StudyColumns
+from clar_tune.rows import JSON, SORTED_JSON, TABLES, USED_UP, Row
 
 APPENDED = ("repeats", "finals")
 """Tables whose rows never change once they are written."""
@@ -19,10 +20,18 @@ APPENDED = ("repeats", "finals")
 TRIAL = ("graph", "method", "condition", "search", "trial")
 """What names a trial in a run; the row with the largest ``seq`` is the current one."""
 
-Row = TypeVar("Row", bound=StudyColumns)
+Kind = TypeVar("Kind", bound=Row)
+
+_DERIVED: dict[str, tuple[str, Callable[[str], Any]]] = {
+    "used_up": ("notes", lambda notes: USED_UP in json.loads(notes)),
+}
+"""Columns that older files lack, each with the column that it can be told from, and how."""
 
 _ARROW = {
     str: pa.string(),
+    JSON: pa.string(),
+    SORTED_JSON: pa.string(),
+    bool: pa.bool_(),
     float: pa.float64(),
     "int32": pa.int32(),
     "int64": pa.int64(),
@@ -33,8 +42,9 @@ _ARROW = {
 @cache
 def schema_of(table: str) -> pa.Schema:
     """One column per field of the table's record, null only where the field may be none."""
-    hints = get_type_hints(TABLES[table], include_extras=True)
-    return pa.schema([_column(field.name, hints[field.name]) for field in fields(TABLES[table])])
+    return pa.schema(
+        [pa.field(name, _ARROW[kind], nullable=none) for name, (kind, none) in _kinds(table)]
+    )
 
 
 def table_of(table: str, rows: Sequence[Mapping[str, Any]]) -> pa.Table:
@@ -54,18 +64,35 @@ def table_of(table: str, rows: Sequence[Mapping[str, Any]]) -> pa.Table:
     return pa.table(columns, schema=schema_of(table))
 
 
-def rows_of(kind: type[Row], table: pa.Table) -> list[Row]:
-    """An Arrow table as records."""
-    return [kind(**row) for row in table.to_pylist()]
+def rows_of(kind: type[Kind], found: pa.Table) -> list[Kind]:
+    """An Arrow table as records, texts of JSON as what they hold."""
+    table = next(name for name, record in TABLES.items() if record is kind)
+    rows = found.to_pylist()
+    for name in _json_columns(table):
+        for row in rows:
+            row[name] = _decoded(row[name], f"{table}, column {name}")
+    if table == "trials":  # rows of older versions say it in a note as well
+        for row in rows:
+            row["notes"] = [note for note in row["notes"] if note != USED_UP]
+    return [kind(**row) for row in rows]
 
 
-def plain(table: str, row: StudyColumns) -> dict[str, Any]:
-    """A record as JSON can hold it: times become text in UTC."""
+def plain(table: str, row: Row) -> dict[str, Any]:
+    """A record as the write-ahead file holds it: times and JSON become text."""
     values = {name: getattr(row, name) for name in schema_of(table).names}
+    for name, ordered in _json_columns(table).items():
+        if values[name] is not None:
+            values[name] = json.dumps(values[name], sort_keys=ordered)
     for name, value in values.items():
         if isinstance(value, datetime):
             values[name] = value.astimezone(UTC).isoformat()
     return values
+
+
+def present_columns(wanted: Sequence[str], present: Collection[str]) -> list[str]:
+    """Columns of a file that ``conform`` needs to give those that are wanted."""
+    needed = (name if name in present else _DERIVED.get(name, ("",))[0] for name in wanted)
+    return list(dict.fromkeys(name for name in needed if name in present))
 
 
 def conform(found: pa.Table, table: str, columns: Iterable[str], file: str) -> pa.Table:
@@ -75,6 +102,9 @@ def conform(found: pa.Table, table: str, columns: Iterable[str], file: str) -> p
         field = schema_of(table).field(name)
         if name in found.column_names:
             arrays.append(_cast(found.column(name), field, file))
+        elif name in _DERIVED and _DERIVED[name][0] in found.column_names:
+            source, derive = _DERIVED[name]
+            arrays.append(pa.array(map(derive, found.column(source).to_pylist()), field.type))
         else:
             if name not in defaults:
                 raise damaged(file, f"it has no column {name!r}")
@@ -96,13 +126,35 @@ def damaged(file: str, reason: object) -> StoreError:
     return StoreError(f"{file} is damaged or foreign ({cause}). Move it out of the store.")
 
 
-def _column(name: str, hint: Any) -> pa.Field:
+@cache
+def _kinds(table: str) -> tuple[tuple[str, tuple[Any, bool]], ...]:
+    """Each column of a table with its kind, a key of ``_ARROW``, and whether it may be none."""
+    hints = get_type_hints(TABLES[table], include_extras=True)
+    return tuple((field.name, _kind(hints[field.name])) for field in fields(TABLES[table]))
+
+
+def _kind(hint: Any) -> tuple[Any, bool]:
     choices = get_args(hint)
     optional = NoneType in choices
     if optional:
         hint = next(choice for choice in choices if choice is not NoneType)
-    kind = next(iter(getattr(hint, "__metadata__", ())), hint)
-    return pa.field(name, _ARROW[kind], nullable=optional)
+    return next(iter(getattr(hint, "__metadata__", ())), hint), optional
+
+
+@cache
+def _json_columns(table: str) -> dict[str, bool]:
+    """Columns that hold JSON, and whether its keys are sorted."""
+    kinds = ((name, kind) for name, (kind, _) in _kinds(table))
+    return {name: kind == SORTED_JSON for name, kind in kinds if kind in (JSON, SORTED_JSON)}
+
+
+def _decoded(text: str | None, place: str) -> Any:
+    if text is None:
+        return None
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise StoreError(f"{place}: {text[:80]!r} is no JSON ({error}).") from error
 
 
 def _values(
@@ -111,6 +163,9 @@ def _values(
     try:
         return [row[name] for row in rows]
     except KeyError:  # rows of an older version
+        if name in _DERIVED:
+            source, derive = _DERIVED[name]
+            return [row[name] if name in row else derive(row[source]) for row in rows]
         return [row.get(name, defaults.get(name)) for row in rows]
 
 
@@ -119,7 +174,10 @@ def _defaults(table: str) -> dict[str, Any]:
     """Values of columns that a row may lack."""
     found: dict[str, Any] = {field.name: None for field in schema_of(table) if field.nullable}
     given = {field.name: field.default for field in fields(TABLES[table])}
-    return found | {name: value for name, value in given.items() if value is not MISSING}
+    given = {name: value for name, value in given.items() if value is not MISSING}
+    for name in _json_columns(table).keys() & given.keys():
+        given[name] = None if given[name] is None else json.dumps(given[name])
+    return found | given
 
 
 def _cast(column: pa.ChunkedArray, field: pa.Field, file: str) -> pa.ChunkedArray:

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from clar_tune.errors import StoreError, UnknownName
-from clar_tune.rows import FinalRow, RepeatRow, RunRow, TrialRow
+from clar_tune.rows import FinalRow, RepeatRow, RepeatScore, RunRow, TrialRow
 from clar_tune.store.addresses import resolve
 from clar_tune.store.files import Files
 from clar_tune.store.journal import read_wal, wal_path
@@ -130,13 +130,18 @@ class Store:
         """One row per trial of a run, in order of their last change."""
         return rows_of(TrialRow, read_table(self._files, "trials", run))
 
-    def repeats(self, run: str, columns: Sequence[str] | None = None) -> pa.Table:
-        """Repeats of a run in order of arrival."""
-        return read_table(self._files, "repeats", run, columns)
-
-    def finals(self, run: str, columns: Sequence[str] | None = None) -> pa.Table:
+    def finals(self, run: str) -> list[FinalRow]:
         """Finals of a run in order of arrival."""
-        return read_table(self._files, "finals", run, columns)
+        return rows_of(FinalRow, read_table(self._files, "finals", run))
+
+    def repeat_scores(self, run: str) -> Iterator[RepeatScore]:
+        """What decisions need of the repeats of a run, in order of arrival."""
+        for batch in self.table("repeats", run, RepeatScore._fields).to_batches():
+            yield from map(RepeatScore._make, zip(*batch.to_pydict().values(), strict=True))
+
+    def table(self, name: str, run: str, columns: Sequence[str] | None = None) -> pa.Table:
+        """A table of a run, or some columns of it, as stored and in order of arrival."""
+        return read_table(self._files, name, run, columns)
 
     def find_key(
         self, key: str, run: str | None = None

@@ -106,7 +106,7 @@ def _a_key(desk: Path) -> str:
     from clar_tune.store import Store
 
     store = Store.open(desk / "clar-store")
-    return str(store.finals(store.find("latest").name, ["key"]).to_pylist()[0]["key"])
+    return str(store.table("finals", store.find("latest").name, ["key"]).to_pylist()[0]["key"])
 
 
 def test_every_command_has_help_with_an_example():

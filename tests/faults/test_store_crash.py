@@ -52,7 +52,7 @@ def test_a_broken_line_within_is_named_not_skipped(store, wal_file):
     with wal_file.open("ab") as stream:
         stream.write(b'{"table": "repeats", oops}\n')
     with pytest.raises(StoreError, match=r"_wal\.jsonl, line 3"):
-        store.repeats("first")
+        store.table("repeats", "first")
     abandon(run)
 
 
@@ -118,7 +118,7 @@ def test_a_full_disk_refuses_the_row_and_harms_nothing(store, wal_file, monkeypa
     run.append([repeat_row(2)])
     run.close()
     assert keys(store) == [0, 2]
-    assert store.repeats("first")["seq"].to_pylist() == [0, 1]
+    assert store.table("repeats", "first")["seq"].to_pylist() == [0, 1]
 
 
 def test_a_store_that_cannot_be_flushed_keeps_rows_and_is_tried_again(store, monkeypatch):

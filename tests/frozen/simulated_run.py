@@ -1,10 +1,11 @@
 """A simulated run: manifest and rows as they would be stored, without what the clock decides."""
 
 import json
-from dataclasses import asdict
 from typing import Any
 
 from support.results import simulated
+
+from clar_tune.store.schema import plain
 
 CLOCK = ("started", "ended", "seconds", "seq")
 SIMULATED = ("key", "split_seed", "init_seed")
@@ -20,7 +21,7 @@ def stored_content() -> dict[str, Any]:
         "repeats": memory.repeats,
         "finals": memory.finals,
     }
-    return {name: [_kept(asdict(row)) for row in rows] for name, rows in tables.items()}
+    return {name: [_kept(plain(name, row)) for row in rows] for name, rows in tables.items()}
 
 
 def _kept(row: dict[str, Any]) -> dict[str, Any]:

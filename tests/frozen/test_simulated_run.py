@@ -14,4 +14,5 @@ def test_rows_are_what_they_were(table: str) -> None:
     rows = stored_content()[table]
     assert len(rows) == len(FROZEN[table])
     for row, frozen in zip(rows, FROZEN[table], strict=True):
-        assert row == frozen
+        # Columns that were added since are not among the frozen ones.
+        assert {name: row[name] for name in frozen} == frozen

@@ -55,7 +55,7 @@ def test_requests_are_few(store, server):
     run.flush()
     lease_and_three_tables = 4 * ["HEAD", "GET", "PUT"]
     assert [line.split()[0] for line in server.requests()] == lease_and_three_tables
-    assert len(store.repeats("first")) == 1000
+    assert len(store.table("repeats", "first")) == 1000
     assert [line.split()[0] for line in server.requests()] == ["GET", "HEAD", "GET"]
     run.close()
     for name in ("second", "third"):

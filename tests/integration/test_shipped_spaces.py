@@ -161,11 +161,7 @@ def _robustness(run: RunView, found: Comparison) -> None:
 
 
 def _frequency(run: RunView, found: Comparison) -> None:
-    facts = {
-        study.method: set(json.loads(final["facts"]))
-        for study in run.studies
-        for final in study.finals
-    }
+    facts = {study.method: set(final.facts) for study in run.studies for final in study.finals}
     assert {f"gamma_{k}" for k in range(11)} <= facts["gpr"]
     assert any(name.startswith("gram_") for name in facts["cheby"])
 

@@ -127,10 +127,10 @@ class Place:
         return sorted(rows, key=lambda row: (row["graph"], row["method"], row["trial"]))
 
     def repeats(self, run: str) -> list[dict[str, Any]]:
-        return self.store.repeats(run).to_pylist()
+        return self.store.table("repeats", run).to_pylist()
 
     def finals(self, run: str) -> list[dict[str, Any]]:
-        return self.store.finals(run).to_pylist()
+        return self.store.table("finals", run).to_pylist()
 
     def trainings(self, run: str) -> dict[str, dict[str, Any]]:
         """Repeats and finals by key; a key that occurs twice fails."""

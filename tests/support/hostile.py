@@ -1,6 +1,5 @@
 """A run whose every text tries to break a page."""
 
-import json
 from dataclasses import replace
 
 from support.results import finished
@@ -26,9 +25,9 @@ def hostile() -> RunView:
         run.row,
         space=f"{SCRIPT}{QUOTES}",
         space_text=f"description: {CLOSING}{QUOTES}\n{SCRIPT}{EMOJI}{LONG}",
-        versions=json.dumps({SCRIPT: IMAGE}),
-        machine=json.dumps({"host": f"{CLOSING}{LONG}"}),
-        studies="[]",
+        versions={SCRIPT: IMAGE},
+        machine={"host": f"{CLOSING}{LONG}"},
+        studies=(),
     )
     return RunView(f"{SCRIPT}{IMAGE}{LONG}{EMOJI}", row, tuple(map(_study, run.studies)))
 
@@ -42,10 +41,10 @@ def _study(study: StudyView) -> StudyView:
             trial,
             method=METHOD,
             error=trial.error and ERROR,
-            params=json.dumps(json.loads(trial.params) | params),
-            notes=json.dumps([f"retried: {IMAGE}"]),
+            params={**trial.params, **params},
+            notes=(f"retried: {IMAGE}",),
         )
         for trial in study.trials
     )
-    finals = tuple({**final, "facts": json.dumps({IMAGE: 1.0})} for final in study.finals)
+    finals = tuple(replace(final, facts={IMAGE: 1.0}) for final in study.finals)
     return replace(study, method=METHOD, condition=f"a={QUOTES}", trials=trials, finals=finals)

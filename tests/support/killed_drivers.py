@@ -28,7 +28,7 @@ while True:
 
 def keys(store: Store) -> list[int]:
     """The rows of the run ``first``, by number."""
-    return [int(key, 16) for key in store.repeats("first", ["key"])["key"].to_pylist()]
+    return [int(key, 16) for key in store.table("repeats", "first", ["key"])["key"].to_pylist()]
 
 
 def assert_sigkill_loses_and_doubles_nothing(store: Store, times: int, longest: float) -> None:

@@ -35,8 +35,8 @@ def large(trials: int = 100, finals: int = 10) -> RunView:
         state="finished",
         started=NOON,
         ended=NOON,
-        studies=json.dumps(places),
-        budget=json.dumps({**json.loads(made.budget), **budget}),
+        studies=places,
+        budget={**made.budget, **budget},
     )
     studies = tuple(_study(run, graph, method, trials, finals) for graph, _, method in places)
     return RunView("large", run, studies)
@@ -84,11 +84,11 @@ def _trial(
         val_score=sum(scores) / len(scores),
         val_loss=0.5,
         seconds=float(len(scores)),
-        params=json.dumps(params, sort_keys=True),
+        params=params,
         failure="diverged" if failed else None,
         error=f"loss is NaN in epoch {number}" if failed else None,
         retries=0,
-        notes="[]",
+        notes=(),
         started=NOON,
     )
 

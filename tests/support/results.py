@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -95,17 +95,15 @@ def simulated(
         started=NOON,
         ended=NOON + timedelta(hours=1),
         seconds=3600.0,
-        versions='{"clar-tune": "0.1.0", "torch": "2.13.0"}',
-        machine='{"cpus": 2, "host": "here"}',
+        versions={"clar-tune": "0.1.0", "torch": "2.13.0"},
+        machine={"cpus": 2, "host": "here"},
     )
     return row, memory
 
 
 def view(row: RunRow, memory: Memory, name: str = "simulated") -> RunView:
     """As ``overview.read_run`` gives it, with curves."""
-    finals = [asdict(final) for final in memory.finals]
-    repeats = [asdict(repeat) for repeat in memory.repeats]
-    studies = studies_of(row, memory.trials.values(), finals, repeats)
+    studies = studies_of(row, memory.trials.values(), memory.finals, memory.scores())
     return RunView(name, row, tuple(studies))
 
 

@@ -3,13 +3,13 @@
 import itertools
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
 from clar_tune.cluster.asha import Rungs
 from clar_tune.records import TrainRecord
-from clar_tune.rows import FinalRow, RepeatRow, TrialRow
+from clar_tune.rows import FinalRow, RepeatRow, RepeatScore, TrialRow
 from clar_tune.search.jobs import Job, Outcome, Trained
 from clar_tune.search.limits import Pace
 from clar_tune.search.scheduler import Conductor
@@ -92,6 +92,11 @@ class Memory:
     def of(self, graph: str, method: str) -> list[TrialRow]:
         return [r for r in self.trials.values() if (r.graph, r.method) == (graph, method)]
 
+    def scores(self) -> list[RepeatScore]:
+        """Its repeats as a store gives them to those who decide."""
+        names = RepeatScore._fields
+        return [RepeatScore(*(getattr(row, name) for name in names)) for row in self.repeats]
+
     def numbers(self) -> Any:
         """All that must not depend on when a run was cut off."""
         trials = {
@@ -107,8 +112,8 @@ def conductor_for(plan: Plan, memory: Memory, **pace: Any) -> Conductor:
     if memory.trials:
         conductor.restore(
             list(memory.trials.values()),
-            [asdict(row) for row in memory.repeats],
-            [asdict(row) for row in memory.finals],
+            memory.scores(),
+            memory.finals,
         )
     return conductor
 

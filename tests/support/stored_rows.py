@@ -8,17 +8,26 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_type_hints
 
-from clar_tune.rows import FinalRow, RepeatRow, RunRow, StudyColumns, TrialRow
+from clar_tune.rows import JSON, SORTED_JSON, FinalRow, RepeatRow, Row, RunRow, TrialRow
 
-Row = TypeVar("Row", bound=StudyColumns)
+Kind = TypeVar("Kind", bound=Row)
 
 NOON = datetime(2024, 5, 6, 12, 0, 0, 123456, tzinfo=UTC)
-VALUES: dict[Any, Any] = {str: "text", float: 0.1, int: 7, datetime: NOON}
+VALUES: dict[Any, Any] = {
+    str: "text",
+    float: 0.1,
+    "int32": 7,
+    "int64": 7,
+    bool: False,
+    datetime: NOON,
+    JSON: ["text"],
+    SORTED_JSON: {"name": "text"},
+}
 
 
-def row(kind: type[Row], **given: Any) -> Row:
+def row(kind: type[Kind], **given: Any) -> Kind:
     """A record of a kind; columns that are not given hold some value of their type."""
-    hints = get_type_hints(kind)
+    hints = get_type_hints(kind, include_extras=True)
     values = {field.name: VALUES[_plain(hints[field.name])] for field in fields(kind)}
     return kind(**values | given)
 
@@ -48,4 +57,7 @@ def contents(folder: Path) -> dict[str, bytes | None]:
 
 
 def _plain(hint: Any) -> Any:
-    return next((choice for choice in get_args(hint) if choice is not type(None)), hint)
+    """What a column holds: the mark of its type, or its type; that of one that may be none."""
+    if type(None) in get_args(hint):
+        hint = next(choice for choice in get_args(hint) if choice is not type(None))
+    return next(iter(getattr(hint, "__metadata__", ())), hint)

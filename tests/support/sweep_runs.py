@@ -1,6 +1,5 @@
 """Finished runs of the spaces that sweep conditions, at a small budget and without training."""
 
-import json
 import math
 import random
 import re
@@ -63,15 +62,15 @@ def whole_grid() -> RunView:
     small = gridded(every=4)
     plan = plan_from((SPACES / "sampling.yaml").read_text(encoding="utf-8"))
     row = manifest_of(plan, {})
-    kept = {key: value for key, value in json.loads(small.row.budget).items() if key != "studies"}
-    budget = json.dumps({**json.loads(row.budget), **kept})
+    kept = {key: value for key, value in small.row.budget.items() if key != "studies"}
+    budget = {**row.budget, **kept}
     models = {study.graph: study for study in small.studies}
     studies = tuple(
         replace(
             models[place.graph],
             condition=place.condition,
             finals=tuple(
-                {**final, "test_score": _jittered(final["test_score"], place.condition)}
+                replace(final, test_score=_jittered(final.test_score, place.condition))
                 for final in models[place.graph].finals
             ),
         )

@@ -41,7 +41,7 @@ def _rows(method: str, studies: Sequence[StudyView]) -> Iterator[dict[str, Any]]
     searched = sum(trial.seconds for trial in trials)
     repeats = sum(trial.repeats for trial in trials)
     yield {**common, "part": "search", "trainings": repeats, "seconds": searched}
-    confirmed = sum(final["seconds"] for final in finals)
+    confirmed = sum(final.seconds for final in finals)
     yield {**common, "part": "finals", "trainings": len(finals), "seconds": confirmed}
 
 

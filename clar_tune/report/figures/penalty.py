@@ -1,6 +1,5 @@
 """What each regularizer really did: how often its terms had a gradient, how large they were."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
 from typing import Any
@@ -71,10 +70,10 @@ def _rows(comparison: Comparison, runs: Sequence[RunView]) -> Iterator[dict[str,
 def _terms(studies: Sequence[StudyView]) -> Iterator[tuple[str, float, float | None, int]]:
     """Each term with its mean activity and value, and the finals that had it."""
     finals = [
-        json.loads(final["terms"])
+        final.terms
         for study in studies
         for final in study.finals
-        if final["penalty_active"] is not None
+        if final.penalty_active is not None
     ]
     names = list(dict.fromkeys(name for terms in finals for name in terms))
     for name in names:

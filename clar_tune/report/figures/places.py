@@ -1,6 +1,5 @@
 """Where studies stand in the table of a comparison: some keys of conditions make columns."""
 
-import json
 from collections.abc import Sequence
 
 from clar_tune.analysis import Place, RunView, StudyView, arranged
@@ -8,7 +7,7 @@ from clar_tune.analysis import Place, RunView, StudyView, arranged
 
 def place_of(run: RunView, study: StudyView) -> Place:
     """Graph, condition of the row, and name of the column of a study."""
-    columns = json.loads(run.row.columns or "[]")
+    columns = run.row.columns or ()
     return arranged((study.graph, study.condition, study.method), columns)
 
 

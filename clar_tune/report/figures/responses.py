@@ -1,6 +1,5 @@
 """Learned filters: what trained gpr and cheby let through of each frequency."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -46,7 +45,7 @@ def _responses(label: str, studies: Sequence[StudyView]) -> dict[str, Responses]
     found: dict[str, list[Responses]] = {}
     for study in studies:
         for final in study.finals:
-            for name, response in responses(json.loads(final["facts"]), EIGENVALUES).items():
+            for name, response in responses(final.facts, EIGENVALUES).items():
                 line = label if name == WHOLE else f"{label} {name}"
                 found.setdefault(line, []).append(response)
     return {line: np.array(own) for line, own in found.items()}

@@ -1,6 +1,5 @@
 """Finals side by side: hand-made scores in, means, gains, verdicts and sentences out."""
 
-import json
 from dataclasses import replace
 
 import pytest
@@ -213,7 +212,7 @@ class TestJoining:
 
     def test_another_budget_is_refused(self):
         one, other = self.halves()
-        budget = json.dumps({**other.budget, "trials": 99})
+        budget = {**other.budget, "trials": 99}
         with pytest.raises(StoreError, match="trials is 16 and 99"):
             compare([one, replace(other, row=replace(other.row, budget=budget))])
 
@@ -248,7 +247,7 @@ class TestJoining:
     def test_other_contents_of_a_graph_are_refused(self):
         one, other = table(CLEAR, methods=("gcn",)), table(CLEAR, methods=("gcn+clar",))
         rows = [
-            replace(run.row, graph_hashes=json.dumps({"texas": content}))
+            replace(run.row, graph_hashes={"texas": content})
             for run, content in ((one, "a"), (other, "b"))
         ]
         with pytest.raises(StoreError, match="content of texas is a and b"):
@@ -256,7 +255,7 @@ class TestJoining:
 
     def test_mixed_versions_are_told(self):
         one, other = self.halves()
-        row = replace(other.row, versions='{"torch": "2.6.0"}')
+        row = replace(other.row, versions={"torch": "2.6.0"})
         comparison = compare([one, replace(other, row=row)])
         assert any("torch 2.13.0 and 2.6.0" in text for text in comparison.conclusions)
 

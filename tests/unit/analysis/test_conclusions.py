@@ -95,7 +95,7 @@ class TestSearches:
             for s in run.studies
         ]
         _, contrast = of(compare([replace(run, studies=tuple(short))]), "gcn+clar", "cora")
-        finals = {(s.method, s.search): [f["test_score"] for f in s.finals] for s in short}
+        finals = {(s.method, s.search): [f.test_score for f in s.finals] for s in short}
         first, second = (
             [a - b for a, b in zip(finals["gcn+clar", k], finals["gcn", k], strict=False)]
             for k in (0, 1)

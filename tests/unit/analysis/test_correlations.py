@@ -1,6 +1,5 @@
 """Correlations of a run: which numbers enter, and what is said of them."""
 
-import json
 from dataclasses import replace
 
 import numpy as np
@@ -115,7 +114,7 @@ class TestPearson:
     def test_equal_scores_of_different_trainings_are_none_of_them(self):
         whole = run(SAMPLING, alike)
         other = [
-            replace(s, finals=tuple({**f, "val_loss": 0.1} for f in s.finals))
+            replace(s, finals=tuple(replace(f, val_loss=0.1) for f in s.finals))
             if "sampling=any" in s.condition
             else s
             for s in whole.studies
@@ -132,7 +131,7 @@ class TestPearson:
     def test_the_difference_of_repeated_searches_is_over_them(self):
         whole = run(SAMPLING, alike, searches=2)
         later = [
-            replace(s, finals=tuple({**f, "test_score": f["test_score"] + 0.01} for f in s.finals))
+            replace(s, finals=tuple(replace(f, test_score=f.test_score + 0.01) for f in s.finals))
             if s.search == 1 and "sampling=any" in s.condition
             else s
             for s in whole.studies
@@ -203,6 +202,6 @@ def test_a_space_without_the_key_has_no_correlation():
 
 def test_runs_about_other_correlations_are_not_joined():
     one = run(SENSITIVITY, rising)
-    row = replace(one.row, correlate=json.dumps({"spearman": "alpha"}))
+    row = replace(one.row, correlate={"spearman": "alpha"})
     with pytest.raises(Exception, match="correlate is"):
         compare([one, replace(one, name="other", row=row)])

@@ -1,6 +1,5 @@
 """What Optuna makes of stored studies: importances, and storages that hold the same trials."""
 
-import json
 import random
 import warnings
 from dataclasses import replace
@@ -54,12 +53,12 @@ def study_of(run: RunView, graph: str = "texas", method: str = "gcn+clar") -> St
 def made(trials: list[tuple[dict, list[float]]], **changes) -> StudyView:
     """A study with these configurations and scores of repeats; all but the last rung pruned."""
     base = study_of(done())
-    usual = json.loads(base.trials[0].params)
+    usual = base.trials[0].params
     rows = tuple(
         replace(
             base.trials[0],
             trial=number,
-            params=json.dumps({**usual, **params}),
+            params={**usual, **params},
             repeats=len(scores),
             state="complete" if len(scores) == 9 else "pruned" if scores else "failed",
             failure=None if scores else "diverged",
@@ -217,7 +216,7 @@ def test_ranges_come_from_the_space_and_inactive_values_are_left_out():
     found = searched(study, levels_of(done()))
     assert found.domains["lr"] == Range(0.001, 0.1, log=True)
     assert found.domains["clamp"] == Choice((1, None))
-    rows = {trial.trial: json.loads(trial.params) for trial in study.trials}
+    rows = {trial.trial: trial.params for trial in study.trials}
     assert {row["reduction"] for row in rows.values()} == {"trace", "node-mean"}
     for number, row in rows.items():
         assert ("clamp" in found.chosen[number]) == (row["reduction"] == "trace")
@@ -228,7 +227,7 @@ def test_a_space_that_does_not_fit_is_not_believed():
     study = study_of(done())
     narrow = stored_levels(SPACE.replace("high: 0.1,", "high: 0.0011,"), "tuned", "narrow.yaml")
     foreign = stored_levels(SPACE.replace("lr:", "momentum:"), "tuned", "foreign.yaml")
-    values = [json.loads(trial.params)["lr"] for trial in study.trials]
+    values = [trial.params["lr"] for trial in study.trials]
     assert searched(study, narrow).domains["lr"].high == max(values) > 0.0011
     # A parameter that the space does not name, and one that the condition fixes.
     assert "lr" not in searched(study, foreign).domains
@@ -287,7 +286,7 @@ def test_every_trial_comes_back_as_it_was_stored(studies):
         for trial, row in zip(trials, rows, strict=True):
             assert trial.state == STATES[row.state]
             assert trial.value == (None if row.state == "failed" else row.val_score)
-            params = json.loads(row.params)
+            params = row.params
             assert trial.params == {name: params[name] for name in trial.params}
             assert {"lr", "dropout"} <= set(trial.params)
             assert trial.datetime_start == row.started.astimezone().replace(tzinfo=None)
@@ -356,7 +355,7 @@ def test_a_run_in_progress_has_running_trials(suffix, tmp_path):
 def test_hostile_texts_survive(suffix, tmp_path):
     stored = study_of(done(), method="gcn+nl")
     row = next(row for row in stored.trials if row.failure)
-    bad = replace(row, error=HOSTILE, retries=2, notes=json.dumps([HOSTILE, "again"]))
+    bad = replace(row, error=HOSTILE, retries=2, notes=(HOSTILE, "again"))
     study = replace(
         stored,
         graph=HOSTILE,
@@ -396,7 +395,7 @@ def test_an_error_is_minimised(tmp_path):
 def test_what_was_not_searched_has_the_validation_score_of_its_finals(tmp_path):
     stored = study_of(done())
     row = replace(stored.trials[0], state="complete", repeats=0, val_score=None)
-    finals = tuple({"val_score": score, "test_score": 0.9} for score in (0.5, 0.7))
+    finals = tuple(replace(stored.finals[0], val_score=score) for score in (0.5, 0.7))
     ended = replace(stored, trials=(row,), curves={}, finals=finals)
     begun = replace(ended, finals=(), search=1)
     export([(replace(done(), studies=(ended, begun)), None)], tmp_path / "fixed.log")
@@ -413,13 +412,13 @@ def test_a_missing_row_shifts_no_number_and_a_score_that_is_none_fails(tmp_path)
     export([(replace(done(), studies=(study,)), None)], tmp_path / "gap.db")
     (got,) = read(tmp_path / "gap.db").values()
     assert got.trials[2].state == TrialState.WAITING and not got.trials[2].params
-    assert got.trials[3].params["lr"] == json.loads(stored.trials[3].params)["lr"]
+    assert got.trials[3].params["lr"] == stored.trials[3].params["lr"]
     assert got.trials[0].state == TrialState.FAIL and not got.trials[0].intermediate_values
 
 
 def test_no_test_score_is_written(tmp_path):
     studies = tuple(
-        replace(study, finals=tuple({**f, "test_score": 0.123454321} for f in study.finals))
+        replace(study, finals=tuple(replace(f, test_score=0.123454321) for f in study.finals))
         for study in done().studies
     )
     export([(replace(done(), studies=studies), None)], tmp_path / "all.log")

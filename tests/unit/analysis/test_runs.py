@@ -1,11 +1,10 @@
 """Stored rows as studies."""
 
-from dataclasses import asdict
-
 from support.results import finished
 from support.simulation import Memory, conductor_for, plan_from, work
 
 from clar_tune.analysis.runs import studies_of
+from clar_tune.rows import USED_UP
 from clar_tune.search.manifest import manifest_of
 
 
@@ -31,8 +30,7 @@ settings: {tuned: {regularizers: {clar: {samples: {choices: [1, 2]}}}}}
     conductor = conductor_for(plan, memory)
     work(conductor)
     assert conductor.state == "finished"
-    finals = [asdict(row) for row in memory.finals]
-    (study,) = studies_of(manifest_of(plan, {}), memory.trials.values(), finals)
+    (study,) = studies_of(manifest_of(plan, {}), memory.trials.values(), memory.finals)
     assert study.used_up and len(study.trials) == 2
 
 
@@ -51,4 +49,4 @@ settings: {tuned: {regularizers: {clar: {samples: {choices: [1, 2]}}}}}
         for events in (cut, None):
             work(conductor_for(plan, memory), events=events)
         last = memory.trials["csbm-homophily", "gcn+clar", "", 0, 1]
-        assert last.notes.count("used up") == 1, f"cut after {cut} events"
+        assert last.used_up and last.remarks == [USED_UP], f"cut after {cut} events"

@@ -1,6 +1,5 @@
 """What a page says of methods over all graphs: who is ahead, and what no test could find."""
 
-import json
 import re
 from dataclasses import replace
 from functools import cache
@@ -86,7 +85,7 @@ def test_every_mark_in_the_matrix_is_explained_below_it():
 
 def test_winning_parameters_are_told_whole():
     study = next(s for s in run().studies if s.method == "gcn+clar")
-    params = json.loads(study.best.params)
+    params = study.best.params
     assert len(str(params)) > 100
     texts = [text for text in built().texts if text.startswith("alpha ")]
     told = next(text for text in texts if f"lr {params['lr']:.4g}" in text)

@@ -267,7 +267,7 @@ def test_a_long_search_has_few_points(run, comparison, study):
 def test_penalties_show_how_often_each_term_was_active(overall, run):
     figure = overall["penalty"]
     study = next(s for s in run.studies if (s.graph, s.method) == ("texas", "sage+clar"))
-    terms = json.loads(study.finals[0]["terms"])
+    terms = study.finals[0].terms
     rows = [row for row in figure.rows if (row["graph"], row["method"]) == ("texas", "sage+clar")]
     assert {row["term"]: row["active"] for row in rows} == {
         name: pytest.approx(term["active"]) for name, term in terms.items()
@@ -280,7 +280,7 @@ def test_penalties_show_how_often_each_term_was_active(overall, run):
 
 def test_a_winner_without_weights_shows_that_it_has_none(run, comparison):
     studies = tuple(
-        replace(s, finals=tuple({**f, "terms": "{}", "penalty_active": 0.0} for f in s.finals))
+        replace(s, finals=tuple(replace(f, terms={}, penalty_active=0.0) for f in s.finals))
         if s.method == "gcn+clar"
         else s
         for s in run.studies
@@ -390,7 +390,7 @@ def test_parallel_axes_are_places_or_ranges(study):
         if n % 4:
             own["clamp"] = None if n % 2 else 10
     trials = tuple(
-        replace(study.trials[0], trial=n, params=json.dumps(own), val_score=0.5 + n / 100)
+        replace(study.trials[0], trial=n, params=own, val_score=0.5 + n / 100)
         for n, own in enumerate(params)
     )
     axes = {a.name: a for a in axes_of(trials_of(replace(study, trials=trials, curves={})))}
@@ -404,8 +404,7 @@ def test_parallel_axes_are_places_or_ranges(study):
 def test_parameters_may_have_any_name(study):
     names = ["state", "score", "mean_1", "a.b[0]", "axis_00", "it's", "place", "x" * 300, "<b>"]
     trials = tuple(
-        replace(study.trials[0], trial=n, params=json.dumps({name: n for name in names}))
-        for n in range(3)
+        replace(study.trials[0], trial=n, params={name: n for name in names}) for n in range(3)
     )
     figures = of_study(replace(study, trials=trials), {})
     (figure,) = [f for f in figures if f.kind == "parallel"]
@@ -428,7 +427,7 @@ def test_the_map_of_ranges_has_a_point_for_each_trial(study):
             study.trials[0],
             trial=n,
             val_score=draw.random(),
-            params=json.dumps({"alpha": draw.random(), "beta": draw.choice([0, draw.random()])}),
+            params={"alpha": draw.random(), "beta": draw.choice([0, draw.random()])},
         )
         for n in range(40)
     )

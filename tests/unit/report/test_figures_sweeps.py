@@ -229,7 +229,7 @@ def test_learned_responses_are_those_of_the_finals(frequency):
     assert list(lines) == ["gpr", "cheby layer 1", "cheby layer 2"]
     (study,) = by_place([run])["chameleon", "", "gpr"]
     values = np.array([row["eigenvalue"] for row in lines["gpr"]])
-    own = [responses(json.loads(f["facts"]), values)["filter"] for f in study.finals]
+    own = [responses(f.facts, values)["filter"] for f in study.finals]
     assert values[0] == 0 and values[-1] == 2
     for name, expected in (("mean", np.mean), ("low", np.min), ("high", np.max)):
         assert [row[name] for row in lines["gpr"]] == pytest.approx(expected(own, axis=0))

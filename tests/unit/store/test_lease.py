@@ -91,7 +91,7 @@ def test_a_driver_that_lost_its_lease_is_told_and_writes_nothing(tmp_path, monke
             deed()
     other.append([repeat_row(2)])
     other.close()
-    assert [int(key, 16) for key in store.repeats("first")["key"].to_pylist()] == [0, 2]
+    assert [int(key, 16) for key in store.table("repeats", "first")["key"].to_pylist()] == [0, 2]
     assert store.find("first").row.state == "running"
 
 
@@ -232,4 +232,4 @@ def test_the_file_of_a_driver_that_took_over_is_not_taken_for_ones_own(tmp_path,
         run.append([repeat_row(1)])
     others[0].append([repeat_row(2)])
     others[0].close()
-    assert [int(key, 16) for key in store.repeats("first")["key"].to_pylist()] == [0, 2]
+    assert [int(key, 16) for key in store.table("repeats", "first")["key"].to_pylist()] == [0, 2]

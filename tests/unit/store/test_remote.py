@@ -37,7 +37,7 @@ def here(monkeypatch, tmp_path, machine: str) -> None:
 
 
 def keys(store: Store) -> list[int]:
-    return [int(key, 16) for key in store.repeats("first", ["key"])["key"].to_pylist()]
+    return [int(key, 16) for key in store.table("repeats", "first", ["key"])["key"].to_pylist()]
 
 
 def test_rows_are_readable_before_and_after_the_flush(store, tmp_path):
@@ -215,6 +215,6 @@ def test_a_damaged_object_is_named_by_its_address(store):
     with store._files.filesystem.open_output_stream(path) as stream:
         stream.write(b"PAR1 and no more")
     with pytest.raises(StoreError, match=r"://bucket.*part-00000\.parquet is damaged"):
-        store.repeats("first")
+        store.table("repeats", "first")
     assert run_query(store, "SELECT count(*) AS n FROM repeats").to_pylist() == [{"n": 0}]
     assert len(store.damaged()) == 1

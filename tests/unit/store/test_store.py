@@ -76,7 +76,7 @@ def test_rows_come_back_as_they_were_given(store):
     for _ in ("ahead", "flushed"):
         writer.append([trial, repeat])
         assert store.trials("first")[0] == replace(trial, seq=store.trials("first")[0].seq)
-        row = store.repeats("first").to_pylist()[-1]
+        row = store.table("repeats", "first").to_pylist()[-1]
         assert row["val_loss"] == float("inf") and row["penalty_active"] is None
         assert row["split_seed"] == 2**62 and row["started"] == NOON
         writer.flush()
@@ -86,9 +86,9 @@ def test_rows_come_back_as_they_were_given(store):
 def test_nan_survives_the_write_ahead_file(store):
     writer = store.create("first", run_row())
     writer.append([repeat_row(0, val_loss=float("nan"))])
-    assert store.repeats("first")["val_loss"][0].as_py() != 0
+    assert store.table("repeats", "first")["val_loss"][0].as_py() != 0
     writer.close()
-    value = store.repeats("first")["val_loss"][0].as_py()
+    value = store.table("repeats", "first")["val_loss"][0].as_py()
     assert value != value
 
 
@@ -97,9 +97,9 @@ def test_rows_are_numbered_in_order_of_arrival_and_are_there_before_a_flush(stor
     writer.append([repeat_row(0), repeat_row(1)])
     writer.flush()
     writer.append([trial_row(0), repeat_row(2)])
-    assert store.repeats("first")["seq"].to_pylist() == [0, 1, 3]
-    assert keys(store.repeats("first", ["key"])) == [0, 1, 2]
-    assert store.repeats("first", ["key"]).column_names == ["key"]
+    assert store.table("repeats", "first")["seq"].to_pylist() == [0, 1, 3]
+    assert keys(store.table("repeats", "first", ["key"])) == [0, 1, 2]
+    assert store.table("repeats", "first", ["key"]).column_names == ["key"]
     writer.close()
 
 
@@ -133,7 +133,7 @@ def test_a_full_part_is_followed_by_a_new_one(store, tmp_path, monkeypatch):
     writer.close()
     parts = sorted((tmp_path / "store/repeats/run=first").iterdir())
     assert [len(pandas.read_parquet(part)) for part in parts] == [4, 4, 4, 4, 4, 1]
-    assert keys(store.repeats("first")) == list(range(21))
+    assert keys(store.table("repeats", "first")) == list(range(21))
 
 
 def test_the_manifest_is_there_at_once_and_follows_updates(store):
@@ -191,7 +191,7 @@ def test_a_finished_run_can_be_reopened_and_goes_on_counting(filled):
     writer = filled.reopen("first")
     writer.append([repeat_row(1)])
     writer.close()
-    assert filled.repeats("first")["seq"].to_pylist() == [2, 4]
+    assert filled.table("repeats", "first")["seq"].to_pylist() == [2, 4]
 
 
 def test_a_closed_run_takes_no_rows(filled):
@@ -208,7 +208,7 @@ def test_a_row_of_a_wrong_type_is_refused_and_harms_nothing(store):
             writer.append([repeat_row(0), repeat_row(1, **wrong)])
     writer.append([repeat_row(2)])
     writer.close()
-    assert keys(store.repeats("first")) == [2]
+    assert keys(store.table("repeats", "first")) == [2]
 
 
 def test_several_runs_write_to_one_store_at_once(store):
@@ -219,7 +219,7 @@ def test_several_runs_write_to_one_store_at_once(store):
     for writer in writers:
         writer.close()
     for writer in writers:
-        assert keys(store.repeats(writer.name)) == list(range(5))
+        assert keys(store.table("repeats", writer.name)) == list(range(5))
 
 
 def test_a_finished_run_is_a_parquet_file_per_table_and_nothing_else(filled, tmp_path):
@@ -264,7 +264,7 @@ def test_duckdb_reads_the_columns_and_types_of_the_contract(filled, tmp_path, ta
 def test_only_finals_have_a_test_score(filled):
     with_score = {table for table, kind in TABLES.items() if hasattr(kind, "test_score")}
     assert with_score == {"finals"}
-    assert "test_score" not in filled.repeats("first").column_names
+    assert "test_score" not in filled.table("repeats", "first").column_names
 
 
 def test_the_run_stands_in_the_path_only(filled, tmp_path):
@@ -274,7 +274,7 @@ def test_the_run_stands_in_the_path_only(filled, tmp_path):
 
 def test_an_unknown_column_is_named(filled):
     with pytest.raises(UnknownName, match="Did you mean 'val_score'"):
-        filled.repeats("first", ["val_scor"])
+        filled.table("repeats", "first", ["val_scor"])
 
 
 def test_a_row_is_found_by_the_beginning_of_its_key(store):
@@ -305,7 +305,7 @@ def test_foreign_files_and_folders_are_ignored(filled, tmp_path):
     (root / "plots").mkdir()
     (root / "repeats" / "run=First").mkdir()
     assert [run.name for run in filled.runs()] == ["first"]
-    assert len(filled.repeats("first")) == 1 and filled.damaged() == []
+    assert len(filled.table("repeats", "first")) == 1 and filled.damaged() == []
 
 
 def cut(path):
@@ -321,8 +321,8 @@ def test_a_damaged_part_is_named_and_the_rest_stays_readable(filled, tmp_path, h
     part = tmp_path / "store/repeats/run=first/part-00000.parquet"
     harm(part)
     with pytest.raises(StoreError, match=r"part-00000\.parquet is damaged.*Move it out"):
-        filled.repeats("first")
-    assert len(filled.trials("first")) == 2 and len(filled.finals("first")) == 1
+        filled.table("repeats", "first")
+    assert len(filled.trials("first")) == 2 and len(filled.table("finals", "first")) == 1
     assert filled.find_key("f0")[1] == "finals"
     assert str(part) in filled.damaged()[0]
 
@@ -339,7 +339,7 @@ def test_a_damaged_manifest_hides_only_its_run(filled, tmp_path):
 def test_a_foreign_parquet_file_is_named(filled, tmp_path):
     replaced(tmp_path / "store/repeats/run=first/mine.parquet")
     with pytest.raises(StoreError, match=r"mine\.parquet is damaged or foreign"):
-        filled.repeats("first")
+        filled.table("repeats", "first")
 
 
 def test_a_column_that_may_be_none_may_be_missing_in_an_older_file(filled, tmp_path):
