@@ -54,6 +54,44 @@ class TrainSpec:
         return hashlib.sha256(canonical.encode()).hexdigest()[:16]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyProgress:
+    """How far one study is, in numbers; a driver counts them as well as a reader of the store."""
+
+    graph: str
+    method: str
+    condition: str
+    metric: str
+    trials: int
+    """Trials that it is to have; those that it had, once its space is used up."""
+    complete: int
+    pruned: int
+    failed: int
+    running: int
+    repeats: int
+    """Trainings of its search."""
+    repeats_of_ended: int
+    """Those of trials that have ended."""
+    most_repeats: int
+    """Repeats of a trial that is not pruned; 0 where there is nothing to search."""
+    pruning: bool
+    search_seconds: float
+    """Time of its repeats."""
+    best: float | None
+    """Mean validation score of the winner so far."""
+    finals: int
+    finals_wanted: int
+    final_seconds: float
+    """Time of the finals."""
+    confirmed: bool
+    """Whether its winner has all its finals."""
+
+    @property
+    def done(self) -> int:
+        """Trials that ended."""
+        return self.complete + self.pruned + self.failed
+
+
 HINTS = frozenset({"diverged", "memory"})
 """Kinds of failures that the parameters are to blame for, so that a sampler avoids them."""
 

@@ -4,7 +4,7 @@ A record holds values, not texts: columns marked as JSON are text in the store a
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated, Any, NamedTuple
 
@@ -142,6 +142,83 @@ class RepeatScore(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedStudy:
+    """What a manifest says of one study; all of its searches are alike."""
+
+    graph: str
+    method: str
+    condition: str
+    protocol: str
+    metric: str
+    trials: int
+    """Trials of its search; 1 where there is nothing to search."""
+    repeats: int
+    """Most repeats of a trial; 0 where there is nothing to search."""
+    finals: int
+    rungs: tuple[int, ...]
+    """Numbers of repeats at which trials are judged; none without pruning."""
+    parameters: Mapping[str, Mapping[str, Any]] | None
+    """What it chooses from, as ``ParameterSet.stored`` writes it; none where nobody knows."""
+
+    @property
+    def place(self) -> tuple[str, str, str]:
+        """Graph, condition and method."""
+        return self.graph, self.condition, self.method
+
+    @property
+    def stored(self) -> dict[str, Any]:
+        """As the manifest keeps it."""
+        return {
+            "graph": self.graph,
+            "method": self.method,
+            "condition": self.condition,
+            "protocol": self.protocol,
+            "metric": self.metric,
+            "trials": self.trials,
+            "repeats": self.repeats,
+            "finals": self.finals,
+            "rungs": list(self.rungs),
+            "parameters": self.parameters,
+        }
+
+    @staticmethod
+    def from_stored(content: Mapping[str, Any]) -> "PlannedStudy":
+        """As read from a manifest."""
+        return PlannedStudy(**{**content, "rungs": tuple(content["rungs"])})
+
+
+def rungs_up_to(repeats: int, reduction: int) -> tuple[int, ...]:
+    """1, r, r², … repeats, and the last one."""
+    powers = [reduction**power for power in range(repeats) if reduction**power < repeats]
+    return (*powers, repeats)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphFacts:
+    """What a manifest says of a graph, so that readers need neither its file nor a catalogue."""
+
+    notes: tuple[str, ...]
+    """What must be known of it: ``leaky``, ``synthetic`` …"""
+    counts_as: str
+    """The graph that it stands for in tests across graphs, itself or a twin."""
+    generated: bool
+
+    @property
+    def stored(self) -> dict[str, Any]:
+        """As the manifest keeps it."""
+        return {
+            "notes": list(self.notes),
+            "counts_as": self.counts_as,
+            "generated": self.generated,
+        }
+
+    @staticmethod
+    def from_stored(content: Mapping[str, Any]) -> "GraphFacts":
+        """As read from a manifest."""
+        return GraphFacts(**{**content, "notes": tuple(content["notes"])})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunRow:
     """The manifest of a run."""
 
@@ -180,6 +257,22 @@ class RunRow:
     """Keys of conditions that make the columns of its table, if any do."""
     correlate: Annotated[Mapping[str, Any], JSON] | None = None
     """Which correlation its space is about, as a space file writes it, if it is."""
+    study_plans: Annotated[Sequence[Mapping[str, Any]], JSON] = ()
+    """Every planned study, as ``PlannedStudy.stored``; manifests of older versions have none."""
+    graph_facts: Annotated[Mapping[str, Mapping[str, Any]], JSON] = field(default_factory=dict)
+    """Every graph by its name, as ``GraphFacts.stored``."""
+    workers: Int32 | None = None
+    """How many trainings its driver has under way at once, at most."""
+
+    @property
+    def planned(self) -> list[PlannedStudy]:
+        """Every planned study."""
+        return [PlannedStudy.from_stored(content) for content in self.study_plans]
+
+    @property
+    def graphs(self) -> dict[str, GraphFacts]:
+        """What must be known of each graph, by its name."""
+        return {name: GraphFacts.from_stored(found) for name, found in self.graph_facts.items()}
 
 
 Row = RunRow | TrialRow | RepeatRow | FinalRow

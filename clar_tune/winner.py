@@ -34,13 +34,19 @@ def winner(trials: Iterable[Judged], metric: str, repeats: int) -> Winner | None
     Ties go to the lower mean validation loss, then to the lower number. Failed trials and
     unfinished ones never win. A study without a search has one trial, without repeats.
     """
-    ended = [trial for trial in trials if trial.state in ("complete", "pruned")]
-    if not ended:
-        return None
-    most = max(trial.repeats for trial in ended)
-    rank = metric_named(metric).rank
-    best = min(
-        (trial for trial in ended if trial.repeats == most),
-        key=lambda trial: (-rank(trial.val_score or 0.0), trial.val_loss or 0.0, trial.trial),
-    )
-    return Winner(best.trial, full=most >= repeats)
+    best = max(filter(may_win, trials), key=lambda trial: preference(trial, metric), default=None)
+    return None if best is None else Winner(best.trial, full=best.repeats >= repeats)
+
+
+def may_win(trial: Judged) -> bool:
+    """Whether a trial has ended, and not failed."""
+    return trial.state in ("complete", "pruned")
+
+
+def preference(trial: Judged, metric: str) -> tuple[float, ...]:
+    """Puts trials in the order in which their study prefers them, the best last.
+
+    Failed ones come first, then those with few repeats: a lucky first repeat is no result.
+    """
+    score, loss = trial.val_score or 0.0, trial.val_loss or 0.0
+    return may_win(trial), trial.repeats, metric_named(metric).rank(score), -loss, -trial.trial

@@ -10,7 +10,9 @@ from .layout import (
     parts_of as parts_of,
     split_label as split_label,
 )
+from .manifest_upgrade import why_ranges_are_unknown as why_ranges_are_unknown
 from .optuna_export import check_target as check_target, export as export, opened_by as opened_by
+from .progress import Progress as Progress, stored_progress as stored_progress
 from .records import (
     Across as Across,
     Budget as Budget,
@@ -22,9 +24,14 @@ from .records import (
     Score as Score,
     Standing as Standing,
 )
-from .runs import RunView as RunView, StudyView as StudyView, read_run as read_run
+from .runs import (
+    RunView as RunView,
+    StudyView as StudyView,
+    best_search as best_search,
+    read_run as read_run,
+)
 from .scores import WEIGHTS as WEIGHTS
-from .search_space import levels_of as levels_of
+from .search_space import searched as searched
 from .statistics import LEVEL as LEVEL, estimate as estimate, least_p as least_p
 from .wording import (
     counted as counted,

@@ -1,6 +1,6 @@
 """Methods over distinct graphs: Friedman's test, Wilcoxon's corrected by Holm, and cliques."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -16,7 +16,8 @@ from clar_tune.analysis.statistics import (
     signed_rank_sum,
     signed_ranks,
 )
-from clar_tune.graphs import base_name, family_name, is_generated
+from clar_tune.graphs import base_name
+from clar_tune.rows import GraphFacts
 
 Pair = tuple[str, str]
 
@@ -25,6 +26,7 @@ def across_of(
     methods: Sequence[str],
     scores: Sequence[Score],
     sign: float,
+    facts: Mapping[str, GraphFacts],
     planned: Sequence[Pair] = (),
     *,
     mixed: bool = False,
@@ -33,9 +35,9 @@ def across_of(
 
     ``planned`` comparisons are corrected among themselves: all pairs of twelve methods are too
     many for Holm's correction ever to find anything over eleven graphs. ``mixed`` methods come
-    from spaces that give them other ranges, and are not tested.
+    from spaces that give them other ranges, and are not tested. ``facts`` are those of the graphs.
     """
-    table, graphs = _table(methods, scores, sign)
+    table, graphs = _table(methods, scores, sign, facts)
     ranks = average_ranks(table) if graphs and len(methods) > 1 else np.array([])
     reason = _reason(methods, graphs, scores, mixed=mixed)
     pairs = () if reason else _pairs(methods, table, list(combinations(methods, 2)))
@@ -53,19 +55,19 @@ def across_of(
 
 
 def _table(
-    methods: Sequence[str], scores: Sequence[Score], sign: float
+    methods: Sequence[str], scores: Sequence[Score], sign: float, facts: Mapping[str, GraphFacts]
 ) -> tuple[NDArray[np.float64], list[str]]:
     """Distinct graphs x methods; rows of twins, and of conditions, are averaged."""
     rows: dict[tuple[str, str], dict[str, float]] = {}
     for score in scores:
-        if not is_generated(score.graph):
+        if not facts[score.graph].generated:
             place = score.graph, score.condition
             rows.setdefault(place, {})[score.method] = sign * score.mean
     families: dict[str, list[tuple[str, list[float]]]] = {}
     for (graph, _), values in rows.items():
         if len(values) == len(methods):  # before averaging: twins lend each other no method
             row = [values[method] for method in methods]
-            families.setdefault(family_name(graph), []).append((base_name(graph), row))
+            families.setdefault(facts[graph].counts_as, []).append((base_name(graph), row))
     table = [np.mean([row for _, row in own], axis=0) for own in families.values()]
     names = ["+".join(dict.fromkeys(name for name, _ in own)) for own in families.values()]
     return np.array(table), names

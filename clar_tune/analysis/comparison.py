@@ -25,7 +25,8 @@ from clar_tune.analysis.records import (
 )
 from clar_tune.analysis.runs import RunView
 from clar_tune.analysis.scores import Sample, samples_of, scores_of, standings_of
-from clar_tune.graphs import PROTOCOLS, Protocol, dataset_named
+from clar_tune.graphs import PROTOCOLS, Protocol
+from clar_tune.rows import GraphFacts
 
 __all__ = [
     "Across",
@@ -61,9 +62,10 @@ def compare(runs: Sequence[RunView]) -> Comparison:
     scores = scores_of(samples, table)
     contrasts = contrasts_of(samples, family, table, crossings)
     correlations = correlations_of(samples, runs[0].row.correlate, table)
-    rows = _rows(samples)
+    graphs = {name: facts for run in runs for name, facts in run.row.graphs.items()}
+    rows = _rows(samples, graphs)
     pairs = list(dict.fromkeys((plan.place[2], plan.against[2]) for plan in family))
-    across = across_of(methods, scores, sign, pairs, mixed=bool(crossings))
+    across = across_of(methods, scores, sign, graphs, pairs, mixed=bool(crossings))
     shown = table if _prints(scores, contrasts, correlations) else None
     searched = any(score.budget.repeats for score in scores)
     return Comparison(
@@ -90,12 +92,9 @@ def compare(runs: Sequence[RunView]) -> Comparison:
 
 
 def _planned(runs: Sequence[RunView], columns: Collection[str]) -> list[Place]:
-    """Every place that the runs set out to fill, and any that they filled besides."""
-    planned = [
-        (graph, condition, method) for r in runs for graph, condition, method in r.row.studies
-    ]
-    begun = [(study.graph, study.condition, study.method) for run in runs for study in run.studies]
-    return list(dict.fromkeys(arranged(place, columns) for place in [*planned, *begun]))
+    """Every place that the runs set out to fill."""
+    places = (plan.place for run in runs for plan in run.row.planned)
+    return list(dict.fromkeys(arranged(place, columns) for place in places))
 
 
 def _row_by_row(places: Sequence[Place]) -> list[Place]:
@@ -129,7 +128,7 @@ def _prints(
     return any(number is not None for number in numbers)
 
 
-def _rows(samples: Mapping[Place, Sample]) -> list[Row]:
+def _rows(samples: Mapping[Place, Sample], graphs: Mapping[str, GraphFacts]) -> list[Row]:
     """Rows of a graph stand together, in the order of the plan."""
     rows: dict[tuple[str, str], Row] = {}
     for (graph, condition, _), sample in samples.items():
@@ -138,7 +137,7 @@ def _rows(samples: Mapping[Place, Sample]) -> list[Row]:
             condition=condition,
             protocol=sample.study.protocol,
             metric=sample.study.metric,
-            notes=tuple(_notes(graph, PROTOCOLS[sample.study.protocol])),
+            notes=tuple(_notes(graphs[graph], PROTOCOLS[sample.study.protocol])),
             **_nodes(sample),
         )
     return list(rows.values())
@@ -151,8 +150,8 @@ def _nodes(sample: Sample) -> dict[str, int]:
     return {name: round(fmean(getattr(final, name) for final in finals)) for name in names}
 
 
-def _notes(graph: str, protocol: Protocol) -> Iterator[str]:
-    for note in dataset_named(graph).notes:
+def _notes(graph: GraphFacts, protocol: Protocol) -> Iterator[str]:
+    for note in graph.notes:
         if note != "directed" and (note != "leaky" or protocol.held_out):
             yield note
     if not protocol.held_out:

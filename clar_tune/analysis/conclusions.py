@@ -8,7 +8,6 @@ from clar_tune.analysis.runs import RunView
 from clar_tune.analysis.scores import COMPLEMENT, WEIGHTS
 from clar_tune.analysis.statistics import ENOUGH_UNITS, LEVEL, least_p
 from clar_tune.analysis.wording import counted, place, probability, some
-from clar_tune.graphs import is_generated
 from clar_tune.metric import metric_named
 from clar_tune.rows import environments
 
@@ -34,7 +33,8 @@ def conclusions_of(
     yield from _budgets(scores)
     yield from _unfinished(places, scores)
     yield from _versions(runs)
-    if all(is_generated(score.graph) for score in scores) and scores:
+    generated = {name for run in runs for name, own in run.row.graphs.items() if own.generated}
+    if scores and all(score.graph in generated for score in scores):
         yield "Generated graphs only: nothing follows for real ones."
     if across.reason:
         yield f"No test across graphs: {across.reason}"

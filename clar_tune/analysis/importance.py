@@ -2,7 +2,7 @@
 
 import math
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import optuna
 from optuna.distributions import BaseDistribution, CategoricalDistribution, IntDistribution
@@ -12,8 +12,8 @@ from optuna.trial import create_trial
 from clar_tune.analysis.runs import StudyView
 from clar_tune.analysis.search_space import Searched, place, range_of, searched
 from clar_tune.metric import metric_named
-from clar_tune.records import HINTS, Value
-from clar_tune.space import Choice, Levels, Range
+from clar_tune.records import HINTS, Params, Value
+from clar_tune.space import Choice, Range
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)  # else it tells of every study it creates
 
@@ -32,7 +32,7 @@ FEWEST_BEST = 5
 """… or this many, if they are no more than half."""
 
 
-def importances(study: StudyView, levels: Levels | None = None) -> dict[str, float]:
+def importances(study: StudyView) -> dict[str, float]:
     """Share of each searched parameter in being among the best; the largest first, sum 1.
 
     Optuna's PED-ANOVA: how far the values of the best quarter differ from those of all trials.
@@ -51,8 +51,8 @@ def importances(study: StudyView, levels: Levels | None = None) -> dict[str, flo
     losses = _losses(study)
     if len(set(losses.values())) < 2:
         return {}
-    found = searched(study, levels)
-    names = sorted({name for number in losses for name in found.chosen[number]})
+    found = searched(study)
+    names = _varying([found.chosen[number] for number in losses])
     if not names:
         return {}
     with warnings.catch_warnings():  # about parameters that few trials have
@@ -63,6 +63,13 @@ def importances(study: StudyView, levels: Levels | None = None) -> dict[str, flo
             params=names,
         )
     return dict(sorted(shares.items(), key=lambda item: (-item[1], item[0])))
+
+
+def _varying(chosen: Sequence[Params]) -> list[str]:
+    """Parameters in which configurations differ; not to have one is a value too."""
+    names = sorted({name for own in chosen for name in own})
+    values = {name: {(name in own, str(own.get(name))) for own in chosen} for name in names}
+    return [name for name in names if len(values[name]) > 1]
 
 
 def _losses(study: StudyView) -> dict[int, float]:

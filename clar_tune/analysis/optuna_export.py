@@ -30,7 +30,6 @@ from clar_tune.analysis.search_space import (
 from clar_tune.errors import ParameterError, StoreError
 from clar_tune.metric import metric_named
 from clar_tune.rows import TrialRow
-from clar_tune.space import Levels
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)  # else it tells of every study it creates
 
@@ -54,12 +53,10 @@ def check_target(path: Path) -> None:
         raise ParameterError(f"--optuna {path}: there is no folder {path.parent}.")
 
 
-def export(
-    runs: Sequence[tuple[RunView, Levels | None]], path: Path, told: Told = lambda _: None
-) -> None:
+def export(runs: Sequence[RunView], path: Path, told: Told = lambda _: None) -> None:
     """Write one Optuna study per study that has begun; test scores are left out, on purpose.
 
-    The file appears when all is written. Without a space, ranges are guessed from values.
+    The file appears when all is written.
     """
     check_target(path)
     write = _write_sqlite if path.suffix in SQLITE else _write_journal
@@ -78,10 +75,10 @@ def opened_by(path: Path) -> str:
     return f"optuna-dashboard {shlex.quote(target)}"
 
 
-def _fill(storage: BaseStorage, runs: Sequence[tuple[RunView, Levels | None]], told: Told) -> None:
-    for run, levels in runs:
+def _fill(storage: BaseStorage, runs: Sequence[RunView], told: Told) -> None:
+    for run in runs:
         for study in run.studies:
-            _add(storage, run, study, searched(study, levels))
+            _add(storage, run, study, searched(study))
             told(len(study.trials))
 
 

@@ -1,10 +1,12 @@
 """What the store knows about a run, study by study."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeVar
 
-from clar_tune.rows import FinalRow, RepeatScore, RunRow, StudyKey, TrialRow
+from clar_tune.analysis.manifest_upgrade import upgraded
+from clar_tune.metric import metric_named
+from clar_tune.rows import FinalRow, PlannedStudy, RepeatScore, RunRow, StudyKey, TrialRow
 from clar_tune.store import Store
 from clar_tune.winner import Winner, winner
 
@@ -13,20 +15,49 @@ from clar_tune.winner import Winner, winner
 class StudyView:
     """One study of a stored run."""
 
-    graph: str
-    method: str
-    condition: str
+    planned: PlannedStudy
     search: int
-    protocol: str
-    metric: str
-    asked: int
-    trials: tuple[TrialRow, ...]
-    finals: tuple[FinalRow, ...]
+    trials: tuple[TrialRow, ...] = ()
+    finals: tuple[FinalRow, ...] = ()
     """Finals of the winner."""
-    finals_asked: int
-    winner: Winner | None
+    winner: Winner | None = None
     curves: Mapping[int, tuple[float, ...]] = field(default_factory=dict)
     """Validation scores of each trial's repeats in order, where they were asked for."""
+
+    @property
+    def graph(self) -> str:
+        """Its graph."""
+        return self.planned.graph
+
+    @property
+    def method(self) -> str:
+        """Its method."""
+        return self.planned.method
+
+    @property
+    def condition(self) -> str:
+        """Its condition."""
+        return self.planned.condition
+
+    @property
+    def protocol(self) -> str:
+        """How its nodes are split."""
+        return self.planned.protocol
+
+    @property
+    def metric(self) -> str:
+        """What it is judged by."""
+        return self.planned.metric
+
+    @property
+    def asked(self) -> int:
+        """Trials that it was to have."""
+        return self.planned.trials
+
+    @property
+    def finals_asked(self) -> int:
+        """Finals that its winner was to have."""
+        return self.planned.finals
 
     def count(self, state: str) -> int:
         """Trials in a state."""
@@ -75,12 +106,23 @@ class RunView:
         return self.row.options
 
 
+def best_search(studies: Iterable[StudyView]) -> StudyView | None:
+    """Of repeated searches the one whose winner validates best."""
+
+    def rank(study: StudyView) -> float:
+        score = study.best.val_score if study.best else None
+        return metric_named(study.metric).rank(score or 0.0)
+
+    return max(studies, key=rank, default=None)
+
+
 def read_run(store: Store, name: str, *, curves: bool = False) -> RunView:
     """A run as stored; ``curves`` reads the repeats of its trials too."""
     run = store.find(name)
+    trials, finals = store.trials(run.name), store.finals(run.name)
+    row = upgraded(run.row, trials)
     repeats = store.repeat_scores(run.name) if curves else ()
-    studies = studies_of(run.row, store.trials(run.name), store.finals(run.name), repeats)
-    return RunView(run.name, run.row, tuple(studies))
+    return RunView(run.name, row, tuple(studies_of(row, trials, finals, repeats)))
 
 
 def studies_of(
@@ -92,8 +134,9 @@ def studies_of(
     """The studies of a run that have begun, in the order in which they did."""
     begun = by_study(sorted(trials, key=lambda trial: (trial.started, trial.trial)))
     tested, trained = by_study(finals), by_study(repeats)
+    plans = {(plan.graph, plan.method, plan.condition): plan for plan in row.planned}
     return [
-        _view(study, rows, tested.get(study, []), trained.get(study, []), row.budget)
+        _view(plans[study[:3]], rows, tested.get(study, []), trained.get(study, []))
         for study, rows in begun.items()
     ]
 
@@ -116,6 +159,14 @@ def by_study(rows: Iterable[Row]) -> dict[StudyKey, list[Row]]:
     return found
 
 
+def _with_repeats(trial: TrialRow, repeats: Iterable[RepeatScore]) -> TrialRow:
+    """A trial under way with the trainings that it had: its row is renewed when it ends."""
+    if trial.state != "running":
+        return trial
+    had = [repeat.seconds for repeat in repeats if repeat.trial == trial.trial]
+    return replace(trial, repeats=len(had), seconds=sum(had)) if had else trial
+
+
 def _curves(repeats: Iterable[RepeatScore]) -> dict[int, tuple[float, ...]]:
     scores: dict[int, list[float]] = {}
     for repeat in sorted(repeats, key=lambda repeat: (repeat.trial, repeat.repeat)):
@@ -124,28 +175,19 @@ def _curves(repeats: Iterable[RepeatScore]) -> dict[int, tuple[float, ...]]:
 
 
 def _view(
-    study: StudyKey,
+    planned: PlannedStudy,
     trials: list[TrialRow],
     finals: list[FinalRow],
     repeats: list[RepeatScore],
-    budget: Mapping[str, Any],
 ) -> StudyView:
-    # A study with nothing to search has one trial, complete without repeats.
-    plain = len(trials) == 1 and trials[0].state == "complete" and not trials[0].repeats
-    best = winner(trials, trials[0].metric, 0 if plain else budget["repeats"])
-    own = [final for final in finals if best and final.trial == best.trial]
-    graph, method, condition, search = study
+    trials = [_with_repeats(trial, repeats) for trial in trials]
+    best = winner(trials, planned.metric, planned.repeats)
+    confirmed = [final for final in finals if best and final.trial == best.trial]
     return StudyView(
-        graph=graph,
-        method=method,
-        condition=condition,
-        search=search,
-        protocol=trials[0].protocol,
-        metric=trials[0].metric,
-        asked=1 if plain else budget["trials"],
+        planned=planned,
+        search=trials[0].search,
         trials=tuple(trials),
-        finals=tuple(sorted(own, key=lambda final: final.repeat)),
-        finals_asked=budget["finals"],
+        finals=tuple(sorted(confirmed, key=lambda final: final.repeat)),
         winner=best,
         curves=_curves(repeats),
     )

@@ -10,21 +10,9 @@ from optuna.distributions import (
     IntDistribution,
 )
 
-from clar_tune.analysis.layout import parts_of
-from clar_tune.analysis.runs import RunView, StudyView
-from clar_tune.graphs import VARIANTS
+from clar_tune.analysis.runs import StudyView
 from clar_tune.records import Params, Value
-from clar_tune.space import (
-    Choice,
-    Fixed,
-    Levels,
-    Parameter,
-    ParameterSet,
-    Range,
-    same,
-    stored_levels,
-    written,
-)
+from clar_tune.space import Choice, ParameterSet, Range, same, written
 
 LOG_SPAN = 20.0
 """Positive numbers whose largest is this many times their smallest are taken for a log range."""
@@ -41,16 +29,11 @@ class Searched:
     """Values that all trials share because they were not searched."""
 
 
-def levels_of(run: RunView) -> Levels:
-    """What the methods of a run might choose from, as its manifest tells."""
-    return stored_levels(run.row.space_text, run.row.settings, f"manifest of {run.name}")
-
-
-def searched(study: StudyView, levels: Levels | None) -> Searched:
-    """As the space says; from the values alone where it is unknown or does not fit them."""
+def searched(study: StudyView) -> Searched:
+    """As the manifest says; from the values alone where that does not tell, or not what is so."""
     rows = {trial.trial: trial.params for trial in study.trials}
-    parameters = None if levels is None else _parameters(study, levels, rows.values())
-    if parameters is not None:
+    if study.planned.parameters is not None:
+        parameters = ParameterSet.from_stored(study.planned.parameters)
         chosen = {number: _active(parameters, row) for number, row in rows.items()}
         whole = {number: values for number, values in chosen.items() if values is not None}
         if len(whole) == len(rows):
@@ -71,16 +54,6 @@ def searched(study: StudyView, levels: Levels | None) -> Searched:
 def place(domain: Choice, value: Value) -> int:
     """Where a value stands among the choices; ``1`` and ``1.0`` are one, ``True`` is not."""
     return next(n for n, choice in enumerate(domain.values) if same(value, choice))
-
-
-def _parameters(study: StudyView, levels: Levels, rows: Iterable[Params]) -> ParameterSet:
-    """The parameters of a study; those that its condition names have one value."""
-    known = {name: row[name] for row in rows for name in row}
-    chosen = levels.of(study.method, known)
-    for name in parts_of(study.condition):
-        if name not in VARIANTS and name in known:
-            chosen[name] = Parameter(name, Fixed(known[name]))
-    return ParameterSet(tuple(chosen.values()))
 
 
 def _active(parameters: ParameterSet, row: Params) -> dict[str, Value] | None:

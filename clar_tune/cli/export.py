@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 import click
 
 from clar_tune.cli.options import store_option
-from clar_tune.errors import ClarTuneError, StoreError
+from clar_tune.errors import StoreError
 
 if TYPE_CHECKING:
-    from clar_tune.analysis import RunView
-    from clar_tune.space import Levels
+    pass
 
 
 @click.command()
@@ -51,7 +50,13 @@ def export(target: Path, names: tuple[str, ...], store: str) -> None:
       pip install optuna-dashboard
       optuna-dashboard run.log
     """  # noqa: D301
-    from clar_tune.analysis import check_target, export as write, opened_by, read_run
+    from clar_tune.analysis import (
+        check_target,
+        export as write,
+        opened_by,
+        read_run,
+        why_ranges_are_unknown,
+    )
     from clar_tune.store import Store
 
     check_target(target)
@@ -60,7 +65,14 @@ def export(target: Path, names: tuple[str, ...], store: str) -> None:
     trials = sum(len(study.trials) for view in found.values() for study in view.studies)
     if not trials:
         raise StoreError(f"{', '.join(found)}: no study has begun, so there is nothing to write.")
-    runs = [(view, _levels(view)) for view in found.values()]
+    runs = list(found.values())
+    for view in runs:
+        if reason := why_ranges_are_unknown(view.row):
+            click.echo(
+                f"clar-tune: {view.name}: ranges are guessed from values, as its space cannot be "
+                f"read here: {reason}",
+                err=True,
+            )
     if sys.stderr.isatty():
         with click.progressbar(length=trials, label="trials written", file=sys.stderr) as bar:
             write(runs, target, bar.update)
@@ -69,17 +81,3 @@ def export(target: Path, names: tuple[str, ...], store: str) -> None:
     studies = sum(len(view.studies) for view in found.values())
     click.echo(f"{target}: {studies} studies with {trials} trials of {', '.join(found)}")
     click.echo(opened_by(target))
-
-
-def _levels(view: RunView) -> Levels | None:
-    from clar_tune.analysis import levels_of
-
-    try:
-        return levels_of(view)
-    except ClarTuneError as error:
-        click.echo(
-            f"clar-tune: {view.name}: ranges are guessed from values, as its space cannot be "
-            f"read here: {error}",
-            err=True,
-        )
-        return None

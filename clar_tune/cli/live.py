@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, TextIO
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from clar_tune.search import Conductor, Progress
+    from clar_tune.analysis import Progress
+    from clar_tune.search import Conductor
 
 LINES_EVERY = 10.0
 """Seconds between two lines where there is no terminal."""
@@ -63,8 +64,6 @@ class Lines(Silent):
             self._write(conductor)
 
     def _write(self, conductor: Conductor) -> None:
-        from clar_tune.search import progress_of
-
         self._stream.write(f"{summary(progress_of(conductor), self._clock)}\n")
 
 
@@ -94,8 +93,6 @@ class Board(Silent):
         """Draw."""
         from rich.console import Group
         from rich.text import Text
-
-        from clar_tune.search import progress_of
 
         self._next = time.monotonic() + REDRAW_EVERY
         progress = progress_of(conductor)
@@ -127,6 +124,15 @@ def view_on(stream: TextIO, *, quiet: bool) -> Silent:
     if quiet:
         return Silent()
     return Board(stream) if stream.isatty() else Lines(stream)
+
+
+def progress_of(conductor: Conductor) -> Progress:
+    """The state of a run in numbers."""
+    from clar_tune.analysis import Progress
+    from clar_tune.search import studies_under_way
+
+    pace = conductor.pace
+    return Progress(studies_under_way(conductor), pace.workers, waiting=pace.waiting)
 
 
 def remarks(conductor: Conductor) -> list[str]:

@@ -116,7 +116,7 @@ def _go_on(
 
 
 def _reopened(store: Store, name: str, plan: Plan, terminal: TextIO) -> RunWriter:
-    from clar_tune.search import budget, with_this_driver
+    from clar_tune.search import budget, graph_facts, study_plans, with_this_driver
 
     writer = store.reopen(name)
     if writer.lost:
@@ -129,6 +129,8 @@ def _reopened(store: Store, name: str, plan: Plan, terminal: TextIO) -> RunWrite
         ended=None,
         options=plan.options.stored(),
         budget=budget(plan),
+        study_plans=study_plans(plan),
+        graph_facts=graph_facts(plan),
         drivers=with_this_driver(writer.row),
     )
     return writer

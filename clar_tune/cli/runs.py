@@ -105,13 +105,13 @@ def best(graph: str, method: str, condition: str, run: str, store: str) -> None:
     """  # noqa: D301
     import yaml
 
-    from clar_tune.analysis import read_run
+    from clar_tune.analysis import best_search, read_run
     from clar_tune.store import Store
 
     opened = Store.open(store)
     stored = opened.find(run)
     studies = [study for study in read_run(opened, stored.name).studies if study.best]
-    study = _best_search(
+    study = best_search(
         [s for s in studies if (s.graph, s.method, s.condition) == (graph, method, condition)]
     )
     if study is None or study.best is None:
@@ -129,17 +129,6 @@ def best(graph: str, method: str, condition: str, run: str, store: str) -> None:
         mean = sum(tested) / len(tested)
         click.echo(f"# mean test {row.metric} {mean:.4f} over {len(tested)} finals")
     click.echo(yaml.safe_dump(dict(row.params), sort_keys=True), nl=False)
-
-
-def _best_search(studies: list[StudyView]) -> StudyView | None:
-    """Of repeated searches the one whose winner validates best."""
-    from clar_tune.metric import metric_named
-
-    def rank(study: StudyView) -> float:
-        score = study.best.val_score if study.best else None
-        return metric_named(study.metric).rank(score or 0.0)
-
-    return max(studies, key=rank, default=None)
 
 
 def _state(store: Store, run: StoredRun) -> str:

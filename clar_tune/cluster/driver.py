@@ -184,6 +184,8 @@ def _search(
         writer.tick()
         if watch is not None:
             watch()
+        if writer.row.workers != conductor.pace.workers:
+            writer.update(workers=conductor.pace.workers)
         with suppress(OSError):  # a terminal that is gone ends no run
             view(conductor)
 

@@ -4,8 +4,7 @@ from .catalogue import (
     NOTES as NOTES,
     base_name as base_name,
     dataset_named as dataset_named,
-    family_name as family_name,
-    is_generated as is_generated,
+    known_facts as known_facts,
 )
 from .download import cache_folder as cache_folder, fetch as fetch
 from .graph import PREPROCESSINGS as PREPROCESSINGS, Graph as Graph

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from clar_tune.errors import UnknownName
+from clar_tune.rows import GraphFacts
 
 NOTES = {
     "directed": "edges have directions in the file; the default preprocessing drops them",
@@ -56,14 +57,14 @@ TWINS = {
 """Graphs that share nodes with another: tests across graphs count them once."""
 
 
-def family_name(name: str) -> str:
-    """The graph that ``name`` counts as in tests across graphs."""
-    return TWINS.get(base_name(name), base_name(name))
-
-
-def is_generated(name: str) -> bool:
-    """Whether a graph is made by the program."""
-    return dataset_named(name).source is None
+def known_facts(name: str) -> GraphFacts:
+    """What a run's manifest says of a graph; of one that is not listed here, nothing."""
+    dataset = DATASETS.get(base_name(name))
+    return GraphFacts(
+        notes=dataset.notes if dataset else (),
+        counts_as=TWINS.get(base_name(name), base_name(name)),
+        generated=dataset is not None and dataset.source is None,
+    )
 
 
 def dataset_named(name: str) -> Dataset:

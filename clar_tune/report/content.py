@@ -12,7 +12,7 @@ from clar_tune.report.formats.texts import name, sentence
 from clar_tune.report.manifests import head_of, manifest_of
 from clar_tune.report.matrix import matrix_of
 from clar_tune.report.penalties import penalties_table
-from clar_tune.report.progress import Pulse, planned, progress_of
+from clar_tune.report.progress import Pulse, progress_of
 from clar_tune.report.score_tables import rivals_table, scores_table, standings_table
 from clar_tune.report.study_tables import (
     is_searched,
@@ -35,7 +35,7 @@ def context_of(
 ) -> dict[str, Any]:
     """What the templates show; ``versions`` are those of the studies' data, by key."""
     unfinished = live or any(run.row.state != "finished" for run in runs)
-    places = [arranged(p, comparison.columns) for run in runs for p in planned(run)]
+    places = [arranged(p.place, comparison.columns) for run in runs for p in run.row.planned]
     return {
         "live": live,
         "head": head_of(runs),

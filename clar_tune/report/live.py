@@ -5,9 +5,9 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 
-from clar_tune.analysis import RunView
+from clar_tune.analysis import RunView, stored_progress
 from clar_tune.report.page import Built, PageBuilder
-from clar_tune.report.progress import Pulse, trainings
+from clar_tune.report.progress import Pulse
 
 SHARE = 0.2
 """Most of the time that reading and building may take."""
@@ -88,7 +88,7 @@ class Rates:
     def rate(self, run: RunView, now: float) -> float | None:
         """The rate as of now; none until some trainings have arrived."""
         counts = self._counts.setdefault(run.name, deque())
-        counts.append((now, trainings(run)))
+        counts.append((now, stored_progress(run).trainings))
         while counts[-1][0] - counts[0][0] > WINDOW:
             counts.popleft()
         (then, before), (_, count) = counts[0], counts[-1]
@@ -97,7 +97,4 @@ class Rates:
 
 def _rows_of(run: RunView) -> list[object]:
     """Changes with every row that arrives."""
-    return [
-        ([trial.seq for trial in study.trials], len(study.finals), study.winner)
-        for study in run.studies
-    ]
+    return [(study.trials, len(study.finals), study.winner) for study in run.studies]

@@ -52,7 +52,7 @@ class PageBuilder:
 
     def __init__(self, *, live: bool = False) -> None:
         self._live = live
-        self._known: dict[str, tuple[int, str]] = {}
+        self._known: dict[str, tuple[object, str]] = {}
 
     def build(self, runs: Sequence[RunView], pulses: Mapping[str, Pulse] | None = None) -> Built:
         """The page as of now; pulses are what an observer knows of runs under way."""
@@ -98,9 +98,9 @@ def _page(context: Mapping[str, Any], content: str, studies: Mapping[str, str]) 
     )
 
 
-def _state(study: StudyView) -> int:
+def _state(study: StudyView) -> object:
     """Equal for equal studies."""
-    return hash((study.trials, len(study.finals), study.winner, study.asked, study.finals_asked))
+    return study.trials, len(study.finals), study.winner, study.planned
 
 
 def _digest(text: str) -> str:

@@ -18,14 +18,16 @@ from .manifest import (
     budget as budget,
     check_graphs as check_graphs,
     check_numbers as check_numbers,
+    graph_facts as graph_facts,
     machine as machine,
     manifest_of as manifest_of,
     plan_of as plan_of,
+    study_plans as study_plans,
     versions as versions,
     with_this_driver as with_this_driver,
 )
 from .memory import needs as needs
-from .progress import Progress as Progress, progress_of as progress_of
+from .progress import studies_under_way as studies_under_way
 from .repro import Difference as Difference, repeat_training as repeat_training
 from .scheduler import Conductor as Conductor
 from .study import Course as Course

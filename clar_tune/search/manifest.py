@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from clar_tune.errors import GraphError, StoreError
-from clar_tune.graphs import Graph
+from clar_tune.graphs import Graph, known_facts
 from clar_tune.rows import RunRow, environments
 from clar_tune.space import Options, Plan, make_plan, parse_space
 from clar_tune.version import NUMBERS_VERSION
@@ -22,7 +22,7 @@ JOINED = ("graph", "method", "backbone", "regularizer", "condition", "protocol")
 
 def manifest_of(plan: Plan, graphs: Mapping[str, Graph]) -> RunRow:
     """The row of a run that begins."""
-    joined = {
+    joined: dict[str, Any] = {
         name: ",".join(dict.fromkeys(str(getattr(s.columns, name)) for s in plan.studies))
         for name in JOINED
     }
@@ -47,12 +47,24 @@ def manifest_of(plan: Plan, graphs: Mapping[str, Graph]) -> RunRow:
         paper=plan.space.paper,
         columns=plan.space.columns or None,
         correlate=plan.space.correlate.content if plan.space.correlate else None,
+        study_plans=study_plans(plan),
+        graph_facts=graph_facts(plan),
     )
 
 
 def _studies(plan: Plan) -> list[tuple[str, str, str]]:
     columns = [study.columns for study in plan.studies]
     return list(dict.fromkeys((c.graph, c.condition, c.method) for c in columns))
+
+
+def study_plans(plan: Plan) -> list[dict[str, Any]]:
+    """Every study as the manifest keeps it; repeated searches are alike."""
+    return [study.planned.stored for study in plan.studies if not study.columns.search]
+
+
+def graph_facts(plan: Plan) -> dict[str, dict[str, Any]]:
+    """Every graph as the manifest keeps it."""
+    return {name: known_facts(name).stored for name in plan.graphs}
 
 
 def budget(plan: Plan) -> dict[str, Any]:

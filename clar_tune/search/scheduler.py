@@ -73,7 +73,7 @@ class Conductor:
         places = {course.plan.columns.study: course for course in self.courses}
         for final in finals:
             course = places[final.study]
-            course.record_final(final.trial, final.repeat, final.test_score, final.seconds)
+            course.record_final(final.trial, final.repeat, final.seconds)
         for study, (rows, done) in stored.items():
             course = places[study]
             course.restore(rows, done)
@@ -201,10 +201,8 @@ class Conductor:
         return not stops
 
     def _confirm(self, course: Course, job: Job, done: Trained) -> None:
-        row = course.training_row(job.trial, done)
-        self._write([row])
-        assert isinstance(row, FinalRow)
-        course.record_final(job.trial, done.index, row.test_score, row.seconds)
+        self._write([course.training_row(job.trial, done)])
+        course.record_final(job.trial, done.index, done.record.seconds)
 
     def _fail(self, course: Course, job: Job, failure: Failure) -> None:
         trial = course.trials[job.trial]

@@ -31,7 +31,7 @@ class Course:
         self.used_up = False
         """A finite space without a configuration that was not tried."""
         self.finals: dict[int, dict[int, float]] = {}
-        """Test scores by trial and number of the final."""
+        """Seconds of each final by trial and number; a search knows no test score."""
         self.failed_finals: set[tuple[int, int]] = set()
         self.trainings, self.seconds = 0, 0.0
         self._winner: Winner | None = None
@@ -110,9 +110,9 @@ class Course:
         self.trials[number].failure = failure
         self._end(self.trials[number], "failed")
 
-    def record_final(self, number: int, index: int, score: float, seconds: float) -> None:
+    def record_final(self, number: int, index: int, seconds: float) -> None:
         """Take in one final."""
-        self.finals.setdefault(number, {})[index] = score
+        self.finals.setdefault(number, {})[index] = seconds
         self.trainings, self.seconds = self.trainings + 1, self.seconds + seconds
 
     def restore(self, rows: Iterable[TrialRow], repeats: Iterable[RepeatScore]) -> None:

@@ -2,8 +2,9 @@
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from clar_tune.errors import SpaceError
 from clar_tune.records import Value
@@ -35,6 +36,11 @@ class Range:
     def __str__(self) -> str:
         whole, log = ", whole" if self.integer else "", ", log" if self.log else ""
         return f"{self.low} to {self.high}{whole}{log}"
+
+    @property
+    def stored(self) -> dict[str, Value]:
+        """As a space file writes it."""
+        return {"low": self.low, "high": self.high, "log": self.log, "integer": self.integer}
 
     @property
     def count(self) -> int | None:
@@ -81,6 +87,11 @@ class Choice:
         return ", ".join(map(written, self.values))
 
     @property
+    def stored(self) -> dict[str, list[Value]]:
+        """As a space file writes it."""
+        return {"choices": list(self.values)}
+
+    @property
     def count(self) -> int:
         """How many values there are."""
         return len(self.values)
@@ -112,6 +123,11 @@ class Fixed:
         return written(self.value)
 
     @property
+    def stored(self) -> dict[str, Value]:
+        """As a space file writes it."""
+        return {"value": self.value}
+
+    @property
     def values(self) -> tuple[Value, ...]:
         """The one value."""
         return (self.value,)
@@ -126,6 +142,13 @@ class Fixed:
 
 
 Domain = Range | Choice | Fixed
+
+
+def domain_from_stored(content: Mapping[str, Any]) -> Domain:
+    """As read from a manifest, where it stands as ``stored`` writes it."""
+    if "choices" in content:
+        return Choice(tuple(content["choices"]))
+    return Fixed(content["value"]) if "value" in content else Range(**content)
 
 
 def written(value: Value) -> str:

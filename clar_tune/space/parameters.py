@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from clar_tune.errors import SpaceError
 from clar_tune.records import Value
-from clar_tune.space.domains import Domain, same
+from clar_tune.space.domains import Domain, domain_from_stored, same
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,16 @@ class ParameterSet:
         return tuple(p for p in self.parameters if p.domain.count != 1)
 
     @property
+    def stored(self) -> dict[str, dict[str, Any]]:
+        """As a manifest keeps them: by name, written as in a space file."""
+        return {parameter.name: _written(parameter) for parameter in self.parameters}
+
+    @staticmethod
+    def from_stored(content: Mapping[str, Mapping[str, Any]]) -> "ParameterSet":
+        """As read from a manifest."""
+        return ParameterSet([_read(name, own) for name, own in content.items()])
+
+    @property
     def conditional(self) -> bool:
         """Whether some searched parameter is not always active."""
         return any(parameter.when for parameter in self.searched)
@@ -79,6 +90,17 @@ class ParameterSet:
             if parameter.active(chosen):
                 chosen[parameter.name] = parameter.domain.at(places.get(parameter.name, 0.0))
         return chosen
+
+
+def _written(parameter: Parameter) -> dict[str, Any]:
+    when = {name: list(values) for name, values in parameter.when.items()}
+    return {**parameter.domain.stored, **({"when": when} if when else {})}
+
+
+def _read(name: str, content: Mapping[str, Any]) -> Parameter:
+    own = {key: value for key, value in content.items() if key != "when"}
+    when = {other: tuple(values) for other, values in content.get("when", {}).items()}
+    return Parameter(name, domain_from_stored(own), when)
 
 
 def _in_order(parameters: Sequence[Parameter]) -> list[Parameter]:

@@ -18,7 +18,7 @@ from clar_tune.graphs import (
 )
 from clar_tune.models import Method
 from clar_tune.records import SELECTIONS, Params, TrainSpec, Value
-from clar_tune.rows import StudyColumns
+from clar_tune.rows import PlannedStudy, StudyColumns, rungs_up_to
 from clar_tune.seeds import seed_for
 from clar_tune.space.model import (
     SAMPLERS,
@@ -100,6 +100,24 @@ class StudyPlan:
         c = self.columns
         number = f"search {c.search}" if c.search else ""
         return " ".join(part for part in (c.graph, c.method, c.condition, number) if part)
+
+    @property
+    def planned(self) -> PlannedStudy:
+        """What the manifest says of it."""
+        of, rules = self.columns, self.rules
+        pruned = self.searches and rules.pruning
+        return PlannedStudy(
+            graph=of.graph,
+            method=of.method,
+            condition=of.condition,
+            protocol=of.protocol,
+            metric=self.metric,
+            trials=rules.trials if self.searches else 1,
+            repeats=rules.repeats if self.searches else 0,
+            finals=self.finals,
+            rungs=rungs_up_to(rules.repeats, rules.reduction) if pruned else (),
+            parameters=self.parameters.stored,
+        )
 
     @property
     def searches(self) -> bool:

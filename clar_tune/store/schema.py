@@ -173,8 +173,12 @@ def _values(
 def _defaults(table: str) -> dict[str, Any]:
     """Values of columns that a row may lack."""
     found: dict[str, Any] = {field.name: None for field in schema_of(table) if field.nullable}
-    given = {field.name: field.default for field in fields(TABLES[table])}
-    given = {name: value for name, value in given.items() if value is not MISSING}
+    given: dict[str, Any] = {}
+    for field in fields(TABLES[table]):
+        if field.default is not MISSING:
+            given[field.name] = field.default
+        elif field.default_factory is not MISSING:
+            given[field.name] = field.default_factory()
     for name in _json_columns(table).keys() & given.keys():
         given[name] = None if given[name] is None else json.dumps(given[name])
     return found | given

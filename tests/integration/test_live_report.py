@@ -20,13 +20,14 @@ from click.testing import CliRunner
 from support.results import simulated, stored
 from support.served_pages import run, serving
 
+from clar_tune.analysis.progress import PRUNED_SHARE, stored_progress
 from clar_tune.analysis.runs import RunView
 from clar_tune.cli.report import report
 from clar_tune.errors import ParameterError, StoreError
 from clar_tune.report import Access, LivePage, PageServer
 from clar_tune.report.access import is_loopback
 from clar_tune.report.live import Rates
-from clar_tune.report.progress import Pulse, progress_of, trainings_left
+from clar_tune.report.progress import Pulse, progress_of
 
 TOKEN = "a token of 20 signs!"
 
@@ -230,13 +231,15 @@ def test_rates_are_trainings_per_minute():
 def test_time_left_counts_finals_searches_and_studies_to_come():
     one = replace(run(), studies=run().studies[:1])
     study = one.studies[0]
-    assert trainings_left(run()) == 0
+    assert stored_progress(run()).trainings_left == 0
     half = replace(one, studies=(replace(study, finals=study.finals[:4]),))
-    spent = study.repeats + 4
-    assert trainings_left(half) == 6 + (6 + spent)
+    planned = study.planned
+    # Six finals of the first study; all of the second, which nothing is known of.
+    to_come = planned.finals + planned.trials * planned.repeats * PRUNED_SHARE
+    assert stored_progress(half).trainings_left == pytest.approx(6 + to_come)
     going = replace(half, row=replace(half.row, state="running"))
-    assert "trainings per minute" in progress_of(going, Pulse(True, 5.0)).speed
-    assert progress_of(going, Pulse(True)).speed == ""
+    assert "5 trainings per minute" in progress_of(going, Pulse(True, 5.0)).speed
+    assert "to come" in progress_of(going, Pulse(True)).speed
     assert "resume it" in progress_of(going, Pulse(False, 5.0)).state
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from support.results import finished
+from support.results import finished, replanned
 
 from clar_tune.analysis.runs import RunView, StudyView
 
@@ -29,7 +29,9 @@ def hostile() -> RunView:
         machine={"host": f"{CLOSING}{LONG}"},
         studies=(),
     )
-    return RunView(f"{SCRIPT}{IMAGE}{LONG}{EMOJI}", row, tuple(map(_study, run.studies)))
+    studies = tuple(map(_study, run.studies))
+    row = replace(row, study_plans=[study.planned.stored for study in studies])
+    return RunView(f"{SCRIPT}{IMAGE}{LONG}{EMOJI}", row, studies)
 
 
 def _study(study: StudyView) -> StudyView:
@@ -47,4 +49,6 @@ def _study(study: StudyView) -> StudyView:
         for trial in study.trials
     )
     finals = tuple(replace(final, facts={IMAGE: 1.0}) for final in study.finals)
-    return replace(study, method=METHOD, condition=f"a={QUOTES}", trials=trials, finals=finals)
+    return replanned(
+        replace(study, trials=trials, finals=finals), method=METHOD, condition=f"a={QUOTES}"
+    )

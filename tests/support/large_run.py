@@ -1,6 +1,5 @@
 """A run with many studies whose rows are simply made up: for what must not take long."""
 
-import json
 import random
 from dataclasses import replace
 from typing import Any
@@ -9,8 +8,10 @@ from support.results import NOON, SPACE
 from support.simulation import plan_from
 from support.stored_rows import row
 
+from clar_tune.analysis.manifest_upgrade import upgraded
 from clar_tune.analysis.runs import RunView, StudyView, studies_of
-from clar_tune.rows import RunRow, TrialRow
+from clar_tune.graphs import known_facts
+from clar_tune.rows import FinalRow, RepeatScore, RunRow, TrialRow
 from clar_tune.search.manifest import manifest_of
 from clar_tune.seeds import seed_for
 from clar_tune.winner import winner
@@ -37,9 +38,12 @@ def large(trials: int = 100, finals: int = 10) -> RunView:
         ended=NOON,
         studies=places,
         budget={**made.budget, **budget},
+        study_plans=[],  # told by the rows below
     )
     studies = tuple(_study(run, graph, method, trials, finals) for graph, _, method in places)
-    return RunView("large", run, studies)
+    facts = {graph: known_facts(graph).stored for graph in GRAPHS}
+    plans = [study.planned.stored for study in studies]
+    return RunView("large", replace(run, study_plans=plans, graph_facts=facts), studies)
 
 
 def _study(run: RunRow, graph: str, method: str, trials: int, finals: int) -> StudyView:
@@ -50,14 +54,16 @@ def _study(run: RunRow, graph: str, method: str, trials: int, finals: int) -> St
     ]
     rows = [_trial(study, number, scores, draw) for number, scores in enumerate(curves)]
     repeats = [
-        {**study, "trial": number, "repeat": index, "val_score": score}
+        RepeatScore(
+            **study, trial=number, repeat=index, val_score=score, val_loss=0.5, seconds=1.0
+        )
         for number, scores in enumerate(curves)
         for index, score in enumerate(scores)
     ]
     best = winner(rows, "accuracy", 9)
     assert best is not None
     tested = [_final(study, best.trial, index, draw) for index in range(finals)]
-    (found,) = studies_of(run, rows, tested, repeats)
+    (found,) = studies_of(upgraded(run, rows), rows, tested, repeats)
     return found
 
 
@@ -93,22 +99,23 @@ def _trial(
     )
 
 
-def _final(study: dict[str, Any], trial: int, index: int, draw: random.Random) -> dict[str, Any]:
+def _final(study: dict[str, Any], trial: int, index: int, draw: random.Random) -> FinalRow:
     terms = {name: {"value": 1.5, "active": 0.5} for name in ("com", "ori")}
-    return {
+    return row(
+        FinalRow,
         **study,
-        "trial": trial,
-        "repeat": index,
-        "split_seed": index,
-        "init_seed": index,
-        "val_score": 0.6,
-        "test_score": draw.gauss(0.6, 0.05),
-        "train_nodes": 600,
-        "val_nodes": 200,
-        "test_nodes": 200,
-        "penalty_active": 0.5 if "+" in study["method"] else None,
-        "terms": json.dumps(terms if "+" in study["method"] else {}),
-        "facts": "{}",
-        "params": "{}",
-        "seconds": 1.0,
-    }
+        trial=trial,
+        repeat=index,
+        split_seed=index,
+        init_seed=index,
+        val_score=0.6,
+        test_score=draw.gauss(0.6, 0.05),
+        train_nodes=600,
+        val_nodes=200,
+        test_nodes=200,
+        penalty_active=0.5 if "+" in study["method"] else None,
+        terms=terms if "+" in study["method"] else {},
+        facts={},
+        params={},
+        seconds=1.0,
+    )

@@ -9,7 +9,7 @@ from typing import Any
 
 from support.simulation import Memory, conductor_for, plan_from, trained, work
 
-from clar_tune.analysis.runs import RunView, studies_of
+from clar_tune.analysis.runs import RunView, StudyView, studies_of
 from clar_tune.records import TermRecord, Value
 from clar_tune.rows import RunRow
 from clar_tune.search.jobs import Failure, Job, Outcome
@@ -105,6 +105,11 @@ def view(row: RunRow, memory: Memory, name: str = "simulated") -> RunView:
     """As ``overview.read_run`` gives it, with curves."""
     studies = studies_of(row, memory.trials.values(), memory.finals, memory.scores())
     return RunView(name, row, tuple(studies))
+
+
+def replanned(study: StudyView, **planned: Any) -> StudyView:
+    """A study of which the manifest says something else."""
+    return replace(study, planned=replace(study.planned, **planned))
 
 
 def finished(text: str = SPACE, train: Train = failing, **options: Any) -> RunView:

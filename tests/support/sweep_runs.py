@@ -67,16 +67,19 @@ def whole_grid() -> RunView:
     models = {study.graph: study for study in small.studies}
     studies = tuple(
         replace(
-            models[place.graph],
-            condition=place.condition,
+            models[planned.graph],
+            planned=planned,
             finals=tuple(
-                replace(final, test_score=_jittered(final.test_score, place.condition))
-                for final in models[place.graph].finals
+                replace(final, test_score=_jittered(final.test_score, planned.condition))
+                for final in models[planned.graph].finals
             ),
         )
-        for place in (planned.columns for planned in plan.studies)
+        for planned in row.planned
     )
-    return RunView("grid", replace(small.row, studies=row.studies, budget=budget), studies)
+    plans = {"study_plans": row.study_plans, "graph_facts": row.graph_facts}
+    return RunView(
+        "grid", replace(small.row, studies=row.studies, budget=budget, **plans), studies
+    )
 
 
 def _jittered(score: float, condition: str) -> float:

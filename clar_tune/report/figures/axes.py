@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from clar_tune.report.figures.records import short
-from clar_tune.report.figures.trials import PLACES, Trials, from_range
+from clar_tune.report.figures.trials import PLACES, Trials
+from clar_tune.space import Choice, Range
 
-WIDE = 20
-"""A range whose ends have this ratio is logarithmic."""
 LOWEST = -0.1
 """Where a trial without a value stands."""
 
@@ -53,7 +52,9 @@ class Axis:
 def axes_of(trials: Trials) -> list[Axis]:
     """An axis per parameter that varies, and one for the score."""
     axes = [
-        _parameter_axis(name, column, [row[column] for row in trials.rows])
+        _parameter_axis(
+            name, column, [row[column] for row in trials.rows], trials.domains.get(name)
+        )
         for name, column in trials.parameters.items()
     ]
     scores = [row["val_score"] for row in trials.scored]
@@ -72,13 +73,14 @@ def height_of(place: int) -> str:
     return f"!isValid({value}) ? {LOWEST} : {axis}.values ? {in_places} : {in_range}"
 
 
-def _parameter_axis(name: str, column: str, cells: Sequence[float | str | None]) -> Axis:
+def _parameter_axis(
+    name: str, column: str, cells: Sequence[float | str | None], domain: Range | Choice | None
+) -> Axis:
+    """As wide as the values are apart; that of a range has its scale."""
     found = {cell for cell in cells if cell is not None}
     numbers = sorted(cell for cell in found if not isinstance(cell, str))
     texts = sorted(cell for cell in found if isinstance(cell, str))
     title, missing = short(name, 40), None in cells
-    if texts or not from_range(numbers):
+    if texts or not isinstance(domain, Range):
         return Axis(title, column, values=(*numbers, *texts), missing=missing)
-    low, high = numbers[0], numbers[-1]
-    log = low > 0 and high / low >= WIDE
-    return Axis(title, column, low=low, high=high, log=log, missing=missing)
+    return Axis(title, column, low=numbers[0], high=numbers[-1], log=domain.log, missing=missing)

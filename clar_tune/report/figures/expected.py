@@ -14,6 +14,7 @@ from clar_tune.report.figures.records import Figure, file_stem, short
 from clar_tune.report.figures.scales import DASHED, line_scales, parts_of
 from clar_tune.report.figures.units import Unit, unit_of
 from clar_tune.rows import TrialRow
+from clar_tune.winner import preference
 
 POINTS = 24
 """At most so many points per line."""
@@ -45,17 +46,12 @@ def preferred_last(trials: Iterable[TrialRow], metric: str) -> list[float]:
     A failed trial without a score counts as the worst that was seen.
     """
     ended = [trial for trial in trials if trial.state in ("complete", "pruned", "failed")]
-    rank = metric_named(metric).rank
-    ranked = sorted(
-        (trial.state != "failed", trial.repeats, rank(trial.val_score))
-        for trial in ended
-        if trial.val_score is not None
-    )
-    if not ranked:
+    ranked = sorted(ended, key=lambda trial: preference(trial, metric))
+    scores = [trial.val_score for trial in ranked if trial.val_score is not None]
+    if not scores:
         return []
-    worst = min(score for _, _, score in ranked)
-    lost = [worst] * (len(ended) - len(ranked))
-    return [rank(score) for score in (*lost, *(score for _, _, score in ranked))]
+    worst = min(scores, key=metric_named(metric).rank)
+    return [worst] * (len(ended) - len(scores)) + scores
 
 
 def expected_figures(runs: Sequence[RunView]) -> Iterator[Figure]:

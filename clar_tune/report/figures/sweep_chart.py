@@ -5,7 +5,6 @@ from typing import Any
 
 import altair as alt
 
-from clar_tune.report.figures.axes import WIDE
 from clar_tune.report.figures.charts import ROWS, Layers, scaled, spec_of, worded
 from clar_tune.report.figures.records import short
 from clar_tune.report.figures.scales import DASHED, label_scales
@@ -14,6 +13,9 @@ from clar_tune.report.figures.units import Unit
 HEIGHT = 300
 FAINT = 0.12
 """Opacity of lines that the legend does not pick, and of bands that it does."""
+
+WIDE = 20
+"""Values of a condition whose largest is this many times the smallest stand on a log scale."""
 
 
 def sweep_spec(

@@ -2,15 +2,17 @@
 
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from clar_tune.analysis import StudyView
+from clar_tune.analysis import StudyView, searched
 from clar_tune.report.figures.records import Rows, short
 from clar_tune.report.figures.units import Unit, unit_of
 from clar_tune.rows import TrialRow
+from clar_tune.space import Choice, Range
+from clar_tune.winner import may_win, preference
 
 OWN = ("trial", "state", "repeats", "val_score", "best")
 """Columns besides those of rungs and parameters."""
@@ -21,7 +23,6 @@ CALCULATED = (
 """Fields that charts add to rows."""
 PLACES = 14
 """An axis has at most so many places for choices."""
-REDUCTIONS = (3, 2, 4, 5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,8 @@ class Trials:
     """Numbers of repeats at which trials are judged; their columns are ``mean_1`` …"""
     parameters: Mapping[str, str]
     """The column of each parameter that varies."""
+    domains: Mapping[str, Range | Choice]
+    """What each searched parameter was chosen from."""
 
     @property
     def unit(self) -> Unit:
@@ -57,7 +60,7 @@ def trials_of(study: StudyView) -> Trials:
     params = [trial.params for trial in trials]
     rungs = rungs_of(study)
     columns = {name: _column(name) for name in _varying(params)}
-    best = _best_so_far(trials, unit_of([study.metric]))
+    best = _best_so_far(trials, study.metric)
     rows = tuple(
         {
             "trial": trial.trial,
@@ -70,27 +73,13 @@ def trials_of(study: StudyView) -> Trials:
         }
         for place, trial in enumerate(trials)
     )
-    return Trials(study, rows, rungs, columns)
+    return Trials(study, rows, rungs, columns, searched(study).domains)
 
 
 def rungs_of(study: StudyView) -> tuple[int, ...]:
-    """1, 3, 9 … up to the most repeats, or other powers if trials were stopped at those."""
-    lengths = {trial.trial: len(study.curves.get(trial.trial, ())) for trial in study.trials}
-    most = max(lengths.values(), default=0)
-    stopped = {lengths[trial.trial] for trial in study.trials if trial.state == "pruned"} - {0}
-    for reduction in REDUCTIONS:
-        powers = {reduction**power for power in range(16) if reduction**power <= most}
-        if stopped <= powers:
-            return tuple(sorted(powers | ({most} if most else set())))
-    return tuple(sorted(stopped | {most}))
-
-
-def from_range(numbers: Collection[float]) -> bool:
-    """Whether numbers were drawn from a range: there are many, or one has more than 3 digits.
-
-    Those of a list of choices are few and round.
-    """
-    return len(numbers) > PLACES or any(value != float(f"{value:.3g}") for value in numbers)
+    """Rungs of the manifest, as far as any trial came; none without pruning."""
+    most = max((len(curve) for curve in study.curves.values()), default=0)
+    return tuple(rung for rung in study.planned.rungs if rung <= most)
 
 
 def _means(curve: Sequence[float], rungs: Iterable[int]) -> dict[str, float | None]:
@@ -119,14 +108,13 @@ def _cell(params: Mapping[str, Any], name: str) -> float | str | None:
     return short(value if isinstance(value, str) else json.dumps(value))
 
 
-def _best_so_far(trials: Sequence[TrialRow], unit: Unit) -> list[float | None]:
+def _best_so_far(trials: Sequence[TrialRow], metric: str) -> list[float | None]:
     """The score of the winner among each trial and those before it."""
-    sign = -1.0 if unit.lower_is_better else 1.0
-    best: tuple[int, float] | None = None
+    best: TrialRow | None = None
     found: list[float | None] = []
     for trial in trials:
-        if trial.state in ("complete", "pruned") and trial.val_score is not None:
-            own = trial.repeats, sign * trial.val_score
-            best = own if best is None else max(best, own)
-        found.append(None if best is None else sign * best[1])
+        if may_win(trial) and trial.val_score is not None:
+            rivals = [trial] if best is None else [best, trial]
+            best = max(rivals, key=lambda rival: preference(rival, metric))
+        found.append(None if best is None else best.val_score)
     return found

@@ -3,17 +3,19 @@
 from collections.abc import Mapping
 from functools import cache
 from statistics import fmean
-from typing import Any
+from typing import Any, Literal
 
 import altair as alt
 
 from clar_tune.report.figures.charts import ROWS, spec_of
 from clar_tune.report.figures.records import Spec
-from clar_tune.report.figures.trials import Trials, from_range
+from clar_tune.report.figures.trials import Trials
 from clar_tune.report.figures.units import Unit
+from clar_tune.space import Choice, Range
 
 WEIGHTS = ("alpha", "beta")
 CELL = 26
+ScaleType = Literal["log", "linear", "symlog"]
 SCORED = "isValid(datum.val_score) && isValid(datum.alpha) && isValid(datum.beta)"
 
 
@@ -23,9 +25,17 @@ def weights_spec(trials: Trials) -> Spec | None:
     alphas, betas = ({cell[place] for cell in cells} for place in (0, 1))
     if len(alphas) < 2 or len(betas) < 2:
         return None
-    if from_range(alphas) or from_range(betas):
-        return _points(trials.unit, min(alphas) > 0, min(betas) > 0)
+    domains = [trials.domains.get(name) for name in WEIGHTS]
+    if any(isinstance(domain, Range) for domain in domains):
+        return _points(trials.unit, *map(_scale, domains))
     return _places(trials.unit, len(betas))
+
+
+def _scale(domain: Range | Choice | None) -> ScaleType:
+    """The scale of an axis: choices may hold 0 beside 0.01."""
+    if isinstance(domain, Range):
+        return "log" if domain.log else "linear"
+    return "symlog"
 
 
 def weights_text(trials: Trials) -> str:
@@ -100,11 +110,10 @@ def _places(unit: Unit, lines: int) -> dict[str, Any]:
 
 
 @cache
-def _points(unit: Unit, log_alpha: bool, log_beta: bool) -> dict[str, Any]:
-    """A point per trial, where weights are drawn from ranges."""
-    scales = [alt.Scale(type="log" if log else "symlog") for log in (log_alpha, log_beta)]
-    x = alt.X("alpha:Q", title="alpha (original graph)", scale=scales[0])
-    y = alt.Y("beta:Q", title="beta (complement)", scale=scales[1])
+def _points(unit: Unit, of_alpha: ScaleType, of_beta: ScaleType) -> dict[str, Any]:
+    """A point per trial, where weights are drawn from ranges; scales are by name."""
+    x = alt.X("alpha:Q", title="alpha (original graph)", scale=alt.Scale(type=of_alpha))
+    y = alt.Y("beta:Q", title="beta (complement)", scale=alt.Scale(type=of_beta))
     tooltip = [
         alt.Tooltip("trial:Q", title="Trial"),
         alt.Tooltip("alpha:Q", format=".3~g"),

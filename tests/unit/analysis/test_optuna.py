@@ -14,21 +14,19 @@ from optuna.importance import PedAnovaImportanceEvaluator, get_param_importances
 from optuna.storages import JournalStorage, RDBStorage
 from optuna.storages.journal import JournalFileBackend
 from optuna.trial import TrialState, create_trial
-from support.results import SPACE, failing, finished, view
+from support.results import SPACE, failing, finished, replanned, view
 from support.simulation import Memory, conductor_for, plan_from, work
 
 from clar_tune.analysis.importance import importances
 from clar_tune.analysis.optuna_export import check_target, export, opened_by
 from clar_tune.analysis.runs import RunView, StudyView
 from clar_tune.analysis.search_space import (
-    levels_of,
     readable_distribution,
     readable_value,
     searched,
 )
 from clar_tune.errors import ParameterError, StoreError
 from clar_tune.search.manifest import manifest_of
-from clar_tune.space import stored_levels
 from clar_tune.space.domains import Choice, Range
 
 SUFFIXES = (".db", ".log")
@@ -104,7 +102,7 @@ def read(path: Path) -> dict[str, optuna.Study]:
 @cache
 def exported(suffix: str, folder: Path) -> dict[str, optuna.Study]:
     path = folder / f"done{suffix}"
-    export([(done(), levels_of(done()))], path)
+    export([done()], path)
     return read(path)
 
 
@@ -120,7 +118,7 @@ def studies(request, tmp_path_factory) -> dict[str, optuna.Study]:
 @pytest.mark.parametrize("known", [True, False])
 def test_the_parameter_that_decides_is_first(name, known):
     study = made(drawn(60, lambda params: 0.5 + 0.1 * params[name]))
-    found = importances(study, levels_of(done()) if known else None)
+    found = importances(study if known else replanned(study, parameters=None))
     assert next(iter(found)) == name and found[name] > 0.5
     assert sum(found.values()) == pytest.approx(1)
     assert list(found.values()) == sorted(found.values(), reverse=True)
@@ -133,8 +131,8 @@ def test_for_an_error_low_scores_are_the_good_ones():
         return 0.1 if params["alpha"] == 1 else 0.5 if params["dropout"] else 0.9
 
     trials = drawn(80, score)
-    assert next(iter(importances(made(trials, metric="mse")))) == "alpha"
-    assert next(iter(importances(made(trials, metric="accuracy")))) == "dropout"
+    assert next(iter(importances(replanned(made(trials), metric="mse")))) == "alpha"
+    assert next(iter(importances(replanned(made(trials), metric="accuracy")))) == "dropout"
 
 
 def test_only_the_first_repeat_counts():
@@ -157,9 +155,7 @@ def test_a_diverged_trial_ranks_last_and_other_failures_say_nothing():
     assert next(iter(importances(study))) == "beta"
     lost = tuple(replace(t, failure="lost") if t.failure else t for t in study.trials)
     kept = made([trial for trial in trials if trial[1]])
-    assert importances(replace(study, trials=lost), levels_of(done())) == pytest.approx(
-        importances(kept, levels_of(done()))
-    )
+    assert importances(replace(study, trials=lost)) == pytest.approx(importances(kept))
 
 
 def test_too_few_trials_or_nothing_that_varies_give_nothing():
@@ -175,14 +171,14 @@ def test_too_few_trials_or_nothing_that_varies_give_nothing():
 def test_many_scores_that_equal_the_worst_hide_no_good_one():
     trials = drawn(40, lambda params: float(params["beta"] == 1 and params["lr"] > 0.03))
     assert sum(scores[0] for _, scores in trials) < 10
-    found = importances(made(trials), levels_of(done()))
+    found = importances(made(trials))
     assert {*list(found)[:2]} == {"beta", "lr"}
 
 
 def test_a_parameter_that_is_not_active_does_not_count():
     # The clamp of the other reduction is its default, and would give the reduction away.
     study = made(drawn(60, lambda params: float(params["reduction"] == "trace")))
-    known = importances(study, levels_of(done()))
+    known = importances(study)
     assert next(iter(known)) == "reduction" and known["clamp"] < 0.05
 
 
@@ -203,7 +199,7 @@ def test_shares_are_those_that_optuna_gives_for_the_same_numbers():
         own.add_trial(create_trial(value=score, params=placed, distributions=distributions))
     evaluator = PedAnovaImportanceEvaluator(target_quantile=0.25)
     asked = get_param_importances(own, evaluator=evaluator, params=list(names))
-    got = importances(made(trials), levels_of(done()))
+    got = importances(made(trials))
     whole = sum(got[name] for name in names)
     assert {name: got[name] / whole for name in names} == pytest.approx(asked)
 
@@ -213,7 +209,7 @@ def test_shares_are_those_that_optuna_gives_for_the_same_numbers():
 
 def test_ranges_come_from_the_space_and_inactive_values_are_left_out():
     study = study_of(done())
-    found = searched(study, levels_of(done()))
+    found = searched(study)
     assert found.domains["lr"] == Range(0.001, 0.1, log=True)
     assert found.domains["clamp"] == Choice((1, None))
     rows = {trial.trial: trial.params for trial in study.trials}
@@ -225,22 +221,23 @@ def test_ranges_come_from_the_space_and_inactive_values_are_left_out():
 
 def test_a_space_that_does_not_fit_is_not_believed():
     study = study_of(done())
-    narrow = stored_levels(SPACE.replace("high: 0.1,", "high: 0.0011,"), "tuned", "narrow.yaml")
-    foreign = stored_levels(SPACE.replace("lr:", "momentum:"), "tuned", "foreign.yaml")
-    values = [trial.params["lr"] for trial in study.trials]
-    assert searched(study, narrow).domains["lr"].high == max(values) > 0.0011
-    # A parameter that the space does not name, and one that the condition fixes.
-    assert "lr" not in searched(study, foreign).domains
-    fixed = searched(replace(study, condition=f"lr={values[0]}"), levels_of(done()))
-    assert fixed.domains["lr"].high == max(values) < 0.1, (
-        "values differ, so the condition is wrong"
+    known = dict(study.planned.parameters)
+    narrow = replanned(study, parameters={**known, "lr": {**known["lr"], "high": 0.0011}})
+    foreign = replanned(
+        study, parameters={name: own for name, own in known.items() if name != "lr"}
     )
+    values = [trial.params["lr"] for trial in study.trials]
+    assert searched(narrow).domains["lr"].high == max(values) > 0.0011
+    # A parameter that the space does not name, and one that it fixes.
+    assert "lr" not in searched(foreign).domains
+    fixed = searched(replanned(study, parameters={**known, "lr": {"value": values[0]}}))
+    assert fixed.domains["lr"].high == max(values) < 0.1, "values differ, so the space is wrong"
     assert fixed.fixed["hidden"] == 32
 
 
 def domain_of(values: list) -> Range | Choice | None:
     study = made([({"clamp": value}, [0.5]) for value in values])
-    return searched(study, None).domains.get("clamp")
+    return searched(replanned(study, parameters=None)).domains.get("clamp")
 
 
 def test_domains_are_guessed_from_values():
@@ -341,7 +338,7 @@ def test_a_run_in_progress_has_running_trials(suffix, tmp_path):
     conductor = conductor_for(plan, memory, workers=3)
     work(conductor, failing, events=60)
     run = view(manifest_of(plan, {}), memory)
-    export([(run, levels_of(run))], tmp_path / f"now{suffix}")
+    export([run], tmp_path / f"now{suffix}")
     trials = [
         trial for study in read(tmp_path / f"now{suffix}").values() for trial in study.trials
     ]
@@ -356,14 +353,13 @@ def test_hostile_texts_survive(suffix, tmp_path):
     stored = study_of(done(), method="gcn+nl")
     row = next(row for row in stored.trials if row.failure)
     bad = replace(row, error=HOSTILE, retries=2, notes=(HOSTILE, "again"))
-    study = replace(
-        stored,
+    study = replanned(
+        replace(stored, trials=tuple(bad if row is other else other for other in stored.trials)),
         graph=HOSTILE,
         method=f"my_pkg.mod:{HOSTILE}+clar",
         condition=f"text={HOSTILE}",
-        trials=tuple(bad if row is other else other for other in stored.trials),
     )
-    export([(replace(done(), studies=(study,)), None)], tmp_path / f"hostile{suffix}")
+    export([replace(done(), studies=(study,))], tmp_path / f"hostile{suffix}")
     (name, got), *others = read(tmp_path / f"hostile{suffix}").items()
     assert not others
     assert name == f"simulated / {HOSTILE} / my_pkg.mod:{HOSTILE}+clar / text={HOSTILE}"
@@ -378,7 +374,7 @@ def test_runs_and_searches_have_names_of_their_own(tmp_path):
     again = replace(study_of(twice), search=1)
     first = replace(twice, name="a", studies=(study_of(twice), again))
     second = replace(twice, name="b", studies=(study_of(twice),))
-    export([(first, None), (second, None)], tmp_path / "both.log")
+    export([first, second], tmp_path / "both.log")
     base = "texas / gcn+clar"
     assert list(read(tmp_path / "both.log")) == [
         *(f"a / {base}", f"a / {base} / search 1", f"b / {base}")
@@ -386,8 +382,8 @@ def test_runs_and_searches_have_names_of_their_own(tmp_path):
 
 
 def test_an_error_is_minimised(tmp_path):
-    study = replace(study_of(done()), metric="mse")
-    export([(replace(done(), studies=(study,)), None)], tmp_path / "mse.log")
+    study = replanned(study_of(done()), metric="mse")
+    export([replace(done(), studies=(study,))], tmp_path / "mse.log")
     (got,) = read(tmp_path / "mse.log").values()
     assert got.direction == optuna.study.StudyDirection.MINIMIZE
 
@@ -397,8 +393,9 @@ def test_what_was_not_searched_has_the_validation_score_of_its_finals(tmp_path):
     row = replace(stored.trials[0], state="complete", repeats=0, val_score=None)
     finals = tuple(replace(stored.finals[0], val_score=score) for score in (0.5, 0.7))
     ended = replace(stored, trials=(row,), curves={}, finals=finals)
+    ended = replanned(ended, trials=1, repeats=0, parameters={"lr": {"value": row.params["lr"]}})
     begun = replace(ended, finals=(), search=1)
-    export([(replace(done(), studies=(ended, begun)), None)], tmp_path / "fixed.log")
+    export([replace(done(), studies=(ended, begun))], tmp_path / "fixed.log")
     first, second = read(tmp_path / "fixed.log").values()
     assert first.trials[0].value == pytest.approx(0.6) and first.trials[0].params == {}
     assert second.trials[0].state == TrialState.RUNNING
@@ -409,7 +406,7 @@ def test_a_missing_row_shifts_no_number_and_a_score_that_is_none_fails(tmp_path)
     kept = [row for row in stored.trials if row.trial != 2]
     trials = [replace(row, val_score=nan) if row.trial == 0 else row for row in kept]
     study = replace(stored, trials=tuple(trials), curves={**stored.curves, 0: (nan,)})
-    export([(replace(done(), studies=(study,)), None)], tmp_path / "gap.db")
+    export([replace(done(), studies=(study,))], tmp_path / "gap.db")
     (got,) = read(tmp_path / "gap.db").values()
     assert got.trials[2].state == TrialState.WAITING and not got.trials[2].params
     assert got.trials[3].params["lr"] == stored.trials[3].params["lr"]
@@ -421,7 +418,7 @@ def test_no_test_score_is_written(tmp_path):
         replace(study, finals=tuple(replace(f, test_score=0.123454321) for f in study.finals))
         for study in done().studies
     )
-    export([(replace(done(), studies=studies), None)], tmp_path / "all.log")
+    export([replace(done(), studies=studies)], tmp_path / "all.log")
     text = (tmp_path / "all.log").read_text()
     assert "0.123454321" not in text and "test" not in text
     assert str(study_of(done()).best.val_score) in text
@@ -433,7 +430,7 @@ def test_a_failure_leaves_nothing_behind(suffix, tmp_path):
         raise OSError("no space left on device")
 
     with pytest.raises(StoreError, match="no space left"):
-        export([(done(), None)], tmp_path / f"half{suffix}", full)
+        export([done()], tmp_path / f"half{suffix}", full)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -441,7 +438,7 @@ def test_a_failure_leaves_nothing_behind(suffix, tmp_path):
 def test_only_the_file_is_left(suffix, tmp_path):
     heard = []
     run = replace(done(), studies=done().studies[:2])
-    export([(run, None)], tmp_path / f"one{suffix}", heard.append)
+    export([run], tmp_path / f"one{suffix}", heard.append)
     assert [file.name for file in tmp_path.iterdir()] == [f"one{suffix}"]
     assert heard == [8, 8]
 
@@ -449,7 +446,7 @@ def test_only_the_file_is_left(suffix, tmp_path):
 def test_targets_that_cannot_be_written_are_refused(tmp_path):
     (tmp_path / "old.db").write_text("mine")
     with pytest.raises(ParameterError, match="exists"):
-        export([(done(), None)], tmp_path / "old.db")
+        export([done()], tmp_path / "old.db")
     assert (tmp_path / "old.db").read_text() == "mine"
     with pytest.raises(ParameterError, match=r"\.db, \.sqlite, \.sqlite3 .*\.log or \.journal"):
         check_target(tmp_path / "study.csv")
@@ -466,4 +463,4 @@ def test_the_command_is_ready_for_a_shell():
 def test_nothing_warns():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert importances(study_of(done()), levels_of(done()))
+        assert importances(study_of(done()))

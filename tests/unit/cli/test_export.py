@@ -44,7 +44,8 @@ def test_ranges_are_known_where_a_model_is_not_here(tmp_path):
 def test_a_space_that_cannot_be_read_makes_ranges_guesses(tmp_path):
     row, memory = simulated()
     text = row.space_text.replace("high: 0.1,", "hihg: 0.1,")
-    opened = stored(tmp_path / "store", replace(row, space_text=text), memory)
+    older = replace(row, space_text=text, study_plans=[], graph_facts={})
+    opened = stored(tmp_path / "store", older, memory)
     done = called("--optuna", str(tmp_path / "run.log"), "--store", opened.url)
     assert done.exit_code == 0, done.output
     assert "simulated: ranges are guessed from values" in done.stderr

@@ -4,13 +4,13 @@ import json
 import random
 import re
 import xml.etree.ElementTree as ET
-from dataclasses import asdict, replace
+from dataclasses import replace
 from itertools import combinations
 from statistics import fmean
 
 import pytest
 from support.figure_files import SVG, as_cells, marks, parsed, points_of, texts
-from support.results import SPACE, finished
+from support.results import SPACE, finished, replanned
 from support.simulation import Memory, conductor_for, plan_from, work
 
 from clar_tune.analysis.comparison import compare
@@ -329,17 +329,18 @@ def test_rungs_end_where_trials_were_stopped(study, searched):
         assert row["mean_9"] == (pytest.approx(fmean(curve)) if len(curve) == 9 else None)
 
 
-def test_rungs_are_known_from_where_trials_stopped(study):
-    def stopped_at(*lengths):
+def test_rungs_are_those_of_the_manifest_as_far_as_trials_came(study):
+    def stopped_at(rungs, *lengths):
         trials = tuple(
             replace(study.trials[0], trial=n, state="pruned") for n in range(len(lengths))
         )
         curves = {n: (0.5,) * length for n, length in enumerate(lengths)}
-        return rungs_of(replace(study, trials=trials, curves=curves))
+        return rungs_of(replanned(replace(study, trials=trials, curves=curves), rungs=rungs))
 
-    assert stopped_at(1, 1, 9) == (1, 3, 9)
-    assert stopped_at(1, 2, 8) == (1, 2, 4, 8)
-    assert stopped_at(2, 7) == (2, 7)
+    assert stopped_at((1, 3, 9), 1, 1, 9) == (1, 3, 9)
+    assert stopped_at((1, 3, 9), 1, 1, 4) == (1, 3)
+    assert stopped_at((1, 2, 4, 8), 1, 2, 8) == (1, 2, 4, 8)
+    assert stopped_at((), 2, 7) == (), "nothing was pruned"
 
 
 def test_figures_of_trials_share_their_rows(searched, study):
@@ -349,7 +350,7 @@ def test_figures_of_trials_share_their_rows(searched, study):
 
 
 def test_studies_of_one_shape_are_charted_once(study):
-    own = (study, replace(study, graph="cora", search=1))
+    own = (study, replanned(replace(study, search=1), graph="cora"))
     specs = [{f.kind: f.spec for f in of_study(study, {"lr": 1.0})} for study in own]
     assert specs[0]["importance"] is specs[1]["importance"]
     assert specs[0]["rungs"] is specs[1]["rungs"]
@@ -393,7 +394,14 @@ def test_parallel_axes_are_places_or_ranges(study):
         replace(study.trials[0], trial=n, params=own, val_score=0.5 + n / 100)
         for n, own in enumerate(params)
     )
-    axes = {a.name: a for a in axes_of(trials_of(replace(study, trials=trials, curves={})))}
+    parameters = {
+        "rate": {"low": 1e-5, "high": 2.0, "log": True, "integer": False},
+        "hidden": {"choices": [16, 32, 64]},
+        "flag": {"choices": [False, True]},
+        "clamp": {"choices": [None, 10], "when": {"flag": [False, True]}},
+    }
+    shown = replanned(replace(study, trials=trials, curves={}), parameters=parameters)
+    axes = {axis.name: axis for axis in axes_of(trials_of(shown))}
     assert axes["rate"].log and axes["rate"].values == ()
     assert axes["hidden"].values == (16, 32, 64)
     assert axes["flag"].values == ("false", "true")
@@ -431,7 +439,12 @@ def test_the_map_of_ranges_has_a_point_for_each_trial(study):
         )
         for n in range(40)
     )
-    (figure,) = [f for f in of_study(replace(study, trials=trials), {}) if f.kind == "map"]
+    weights = {
+        "alpha": {"low": 0.0, "high": 1.0, "log": False, "integer": False},
+        "beta": {"low": 0.0, "high": 1.0, "log": False, "integer": False},
+    }
+    drawn_from = replanned(replace(study, trials=trials), parameters=weights)
+    (figure,) = [f for f in of_study(drawn_from, {}) if f.kind == "map"]
     assert len(marks(figure, "symbol")[0]) == 40
 
 
@@ -457,9 +470,7 @@ def test_a_run_in_progress_shows_what_there_is():
         plan, memory = plan_from(SPACE), Memory()
         work(conductor_for(plan, memory), events=events)
         row = manifest_of(plan, {})
-        repeats = [asdict(repeat) for repeat in memory.repeats]
-        finals = [asdict(final) for final in memory.finals]
-        studies = studies_of(row, memory.trials.values(), finals, repeats)
+        studies = studies_of(row, memory.trials.values(), memory.finals, memory.scores())
         view = RunView("going", row, tuple(studies))
         figures = of_comparison(compare([view]), [view])
         figures += [figure for study in studies for figure in of_study(study, {})]
@@ -491,7 +502,7 @@ def test_errors_are_shown_as_they_are(run, comparison, study):
     rows = tuple(replace(row, metric="mse") for row in comparison.rows)
     figures = of_comparison(replace(comparison, rows=rows), [run])
     assert "MSE relative to the plain backbone (below 1 is better)" in texts(figures[0])
-    wrong = replace(study, metric="mse")
+    wrong = replanned(study, metric="mse")
     history = of_study(wrong, {})[0]
     assert "Validation MSE" in texts(history)
     best = [row["best"] for row in history.rows]
@@ -512,7 +523,7 @@ def test_hostile_names_give_safe_and_different_files(study):
         "a:b",
         "a.b",
     ]
-    names = [of_study(replace(study, method=m), {"lr": 1.0})[0].name for m in methods]
+    names = [of_study(replanned(study, method=m), {"lr": 1.0})[0].name for m in methods]
     assert all(re.fullmatch(r"[a-z0-9][a-z0-9-]{0,99}", name) for name in names)
     assert len(set(names) - {"texas-gcn-clar-history"}) == len(methods) - 2
     assert (
@@ -521,12 +532,11 @@ def test_hostile_names_give_safe_and_different_files(study):
 
 
 def test_hostile_names_show_as_text(tmp_path, run):
-    studies = tuple(
-        replace(s, method=s.method.replace("clar", HOSTILE), graph=s.graph) for s in run.studies
-    )
-    hostile = RunView(HOSTILE, run.row, studies)
+    studies = tuple(replanned(s, method=s.method.replace("clar", HOSTILE)) for s in run.studies)
+    row = replace(run.row, study_plans=[study.planned.stored for study in studies])
+    hostile = RunView(HOSTILE, row, studies)
     figures = of_comparison(compare([hostile]), [hostile])
-    figures += of_study(replace(studies[-1], condition=HOSTILE), {HOSTILE: 1.0})
+    figures += of_study(replanned(studies[-1], condition=HOSTILE), {HOSTILE: 1.0})
     assert len({figure.name for figure in figures}) == len(figures)
     for file in write_figures(figures, tmp_path):
         if file.suffix == ".svg":

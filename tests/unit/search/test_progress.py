@@ -5,8 +5,7 @@ import io
 import pytest
 from support.simulation import Memory, conductor_for, plan_from, pretend, trained, work
 
-from clar_tune.cli.live import WAITING, Board, Lines, Silent, view_on
-from clar_tune.search.progress import progress_of
+from clar_tune.cli.live import WAITING, Board, Lines, Silent, progress_of, view_on
 
 
 def test_an_untouched_run_has_everything_before_it():

@@ -1,9 +1,13 @@
 """From a space and options to studies."""
 
+import json
+
 import pytest
 from support.simulation import SPACE, plan_from
 
 from clar_tune.errors import ClarTuneError, ParameterError, SpaceError, UnknownName
+from clar_tune.rows import PlannedStudy, rungs_up_to
+from clar_tune.space import ParameterSet, load_space, make_plan, shipped_spaces
 from clar_tune.space.plan import Options
 
 
@@ -50,7 +54,7 @@ def test_options_survive_the_manifest():
     options = Options(
         graphs=("texas",), conditions=("layers=2",), trials=3, pruning=False, outer_test=0.2
     )
-    assert Options.from_json(options.to_json()) == options
+    assert Options.from_stored(json.loads(json.dumps(options.stored()))) == options
 
 
 @pytest.mark.parametrize(
@@ -224,3 +228,38 @@ def test_a_filter_cannot_be_learned_by_classes():
 def test_the_selection_by_score_fits_every_classification():
     options = {"graphs": ("minesweeper",), "protocol": "fixed-10", "methods": ("gcn",)}
     assert plan_from(**options, selection="accuracy").studies[0].training.select == "accuracy"
+
+
+@pytest.mark.parametrize("space", sorted(shipped_spaces()))
+def test_what_a_study_chooses_from_is_read_from_a_manifest_as_it_was_written(space):
+    for settings in load_space(space).settings:
+        for study in make_plan(load_space(space), Options(settings=settings)).studies:
+            stored = json.loads(json.dumps(study.planned.stored))
+            planned = PlannedStudy.from_stored(stored)
+            assert planned == study.planned
+            assert ParameterSet.from_stored(planned.parameters) == study.parameters
+
+
+def test_a_planned_study_says_what_it_gets():
+    plan = make_plan(load_space("quickstart"), Options(trials=5, repeats=9, finals=4))
+    planned = plan.studies[0].planned
+    assert (planned.trials, planned.repeats, planned.finals) == (5, 9, 4)
+    assert planned.rungs == (1, 3, 9)
+    free = make_plan(load_space("quickstart"), Options(repeats=4, pruning=False))
+    assert free.studies[0].planned.rungs == ()
+    grid = make_plan(load_space("sensitivity"), Options(settings="tuned")).studies[0].planned
+    assert (grid.trials, grid.repeats, grid.rungs) == (1, 0, ())
+
+
+@pytest.mark.parametrize(
+    ("repeats", "reduction", "rungs"),
+    [
+        (9, 3, (1, 3, 9)),
+        (10, 3, (1, 3, 9, 10)),
+        (1, 3, (1,)),
+        (8, 2, (1, 2, 4, 8)),
+        (2, 3, (1, 2)),
+    ],
+)
+def test_rungs_are_powers_and_the_last_repeat(repeats, reduction, rungs):
+    assert rungs_up_to(repeats, reduction) == rungs
