@@ -7,7 +7,7 @@ from .catalogue import (
     known_facts as known_facts,
 )
 from .download import cache_folder as cache_folder, fetch as fetch
-from .graph import PREPROCESSINGS as PREPROCESSINGS, Graph as Graph
+from .graph import PREPROCESSINGS as PREPROCESSINGS, Graph as Graph, preprocess as preprocess
 from .loading import (
     DATASETS as DATASETS,
     facts_of as facts_of,

@@ -7,6 +7,7 @@ from .method import Method as Method, Model as Model
 from .regularizers import (
     CLAR as CLAR,
     NL as NL,
+    REGULARIZERS as REGULARIZERS,
     MadReg as MadReg,
     Penalty as Penalty,
     PReg as PReg,

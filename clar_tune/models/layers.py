@@ -129,7 +129,8 @@ class _NarrowProduct(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, weight: Tensor) -> Tensor:
         ctx.save_for_backward(x, weight)
-        return (weight.t() @ x.t()).t().contiguous()
+        # A copy also of one column, which is contiguous as a view: layers add to it in place.
+        return (weight.t() @ x.t()).t().clone(memory_format=torch.contiguous_format)
 
     @staticmethod
     @torch.autograd.function.once_differentiable
