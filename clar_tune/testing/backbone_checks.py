@@ -1,6 +1,7 @@
 """What the program needs of a backbone."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -73,48 +74,45 @@ def _maker(method: Method, graph: TensorGraph, params: Params) -> Make:
 
 def _check_passes(here: Subject, model: Model, graph: TensorGraph) -> None:
     """One pass in training and two in evaluation."""
-    before = [given.clone() for given in _inputs(graph)]
-    logits = model.train()(graph, graph.adjacency)
+    with _untouched(here, graph):
+        logits = model.train()(graph, graph.adjacency)
     _check_logits(here, "in training", logits, graph)
-    here.expect(
-        logits.requires_grad, "logits must have a gradient", "a constant: nothing can be learned"
-    )
+    needed = "logits must have a gradient"
+    here.expect(logits.requires_grad, needed, "a constant: nothing can be learned")
     _mixed(logits).backward()  # type: ignore[no-untyped-call]
     named = model.network.named_parameters()
     wrong = [name for name, p in named if p.grad is not None and not p.grad.isfinite().all()]
     here.expect(not wrong, "gradients must be finite", f"others for {', '.join(wrong)}")
-    first, second = (_evaluated(model, graph, graph.adjacency) for _ in range(2))
+    with _untouched(here, graph):
+        first, second = (_evaluated(model, graph, graph.adjacency) for _ in range(2))
     _check_logits(here, "in evaluation", first, graph)
-    here.expect(
-        torch.equal(first, second),
-        "two passes in evaluation must give equal logits",
-        f"a difference of up to {difference(first, second):.2g}",
-    )
+    _check_equal(here, "two passes in evaluation must give equal logits", first, second)
     if model.deterministic:
-        here.expect(
-            torch.equal(logits, first),
-            "it calls itself deterministic: training and evaluation must give equal logits",
-            f"a difference of up to {difference(logits, first):.2g}",
-        )
-    changed = [
-        name
-        for name, old, new in zip(_INPUTS, before, _inputs(graph), strict=True)
-        if not torch.equal(old, new)
-    ]
-    here.expect(
-        not changed,
-        "what it is given must stay as it was, as all trainings share it",
-        f"another {' and '.join(changed)}",
-    )
+        needed = "it calls itself deterministic: training and evaluation must give equal logits"
+        _check_equal(here, needed, logits, first)
 
 
-_INPUTS = ("x", "sparse x", "edge_index")
+@contextmanager
+def _untouched(here: Subject, graph: TensorGraph) -> Iterator[None]:
+    """Features, as a user's class and as a built-in one gets them, and edges stay as they are."""
+
+    def given() -> dict[str, Tensor]:
+        x = graph.x if isinstance(graph.x, Tensor) else graph.x.to_dense()
+        inputs = {"x": graph.dense_x, "sparse x": x, "edge_index": graph.adjacency.edge_index}
+        return {name: tensor.clone() for name, tensor in inputs.items()}
+
+    before = given()
+    yield
+    changed = [name for name, tensor in given().items() if not torch.equal(tensor, before[name])]
+    needed = "what it is given must stay as it was, as all trainings share it"
+    here.expect(not changed, needed, f"another {' and '.join(changed)}")
 
 
-def _inputs(graph: TensorGraph) -> tuple[Tensor, Tensor, Tensor]:
-    """Features as a user's class and as a built-in one gets them, and edges."""
-    x = graph.x if isinstance(graph.x, Tensor) else graph.x.to_dense()
-    return graph.dense_x, x, graph.adjacency.edge_index
+def _check_equal(
+    here: Subject, needed: str, first: Tensor, second: Tensor, hint: str = ""
+) -> None:
+    got = f"a difference of up to {difference(first, second):.2g}{hint}"
+    here.expect(torch.equal(first, second), needed, got)
 
 
 def _check_logits(here: Subject, when: str, logits: Any, graph: TensorGraph) -> None:
@@ -152,50 +150,34 @@ def _check_parameters(here: Subject, model: Model, graph: TensorGraph) -> None:
     here.expect(learned, "it must have parameters to be learned", "none")
     _mixed(model.train()(graph, graph.adjacency)).backward()  # type: ignore[no-untyped-call]
     idle = [name for name, parameter in learned.items() if parameter.grad is None]
-    here.expect(
-        not idle,
-        "gradients must reach every parameter that requires one",
-        f"none for {', '.join(idle)}",
-    )
+    needed = "gradients must reach every parameter that requires one"
+    here.expect(not idle, needed, f"none for {', '.join(idle)}")
     unknown = sorted(set(getattr(model.network, "no_decay", ())) - learned.keys())
-    here.expect(
-        not unknown, "no_decay must name parameters", f"{', '.join(unknown)}, which is none"
-    )
+    here.expect(not unknown, "no_decay must name parameters", ", ".join(unknown))
 
 
 def _check_randomness(here: Subject, make: Make, graph: TensorGraph) -> None:
     """Torch's global generator decides the weights, and what is drawn in training."""
-    first, second = make(), make()
-    other = [
-        name
-        for (name, one), two in zip(
-            first.network.state_dict().items(), second.network.state_dict().values(), strict=True
-        )
-        if not torch.equal(one, two)
-    ]
-    here.expect(
-        not other,
-        "torch.manual_seed must decide the first weights",
-        f"others in {', '.join(other)}",
-    )
-    passes = []
-    for model in (first, second):
+    models = make(), make()
+    first, second = (model.network.state_dict() for model in models)
+    other = [name for name, tensor in first.items() if not torch.equal(tensor, second[name])]
+    needed = "torch.manual_seed must decide the first weights"
+    here.expect(not other, needed, f"two different {', '.join(other)}")
+
+    def trained_pass(model: Model) -> Tensor:
         torch.manual_seed(1)
-        passes.append(model.train()(graph, graph.adjacency))
-    here.expect(
-        torch.equal(*passes),
-        "torch.manual_seed must decide a pass in training",
-        f"a difference of up to {difference(*passes):.2g}",
-    )
+        logits: Tensor = model.train()(graph, graph.adjacency)
+        return logits
+
+    needed = "torch.manual_seed must decide a pass in training"
+    one, two = map(trained_pass, models)
+    _check_equal(here, needed, one, two)
 
 
 def _check_dropout(here: Subject, model: Model, graph: TensorGraph) -> None:
     first, second = (model.train()(graph, graph.adjacency) for _ in range(2))
-    here.expect(
-        not torch.equal(first, second),
-        "with dropout two passes in training must differ",
-        "equal logits: dropout does nothing",
-    )
+    needed = "with dropout two passes in training must differ"
+    here.expect(not torch.equal(first, second), needed, "equal logits")
 
 
 def _check_forgets(here: Subject, make: Make, graph: TensorGraph) -> None:
@@ -205,12 +187,8 @@ def _check_forgets(here: Subject, make: Make, graph: TensorGraph) -> None:
     experienced, fresh = make(), make()
     _evaluated(experienced, graph, graph.adjacency)
     after, alone = (_evaluated(model, graph, fewer) for model in (experienced, fresh))
-    here.expect(
-        torch.equal(after, alone),
-        "a call with fewer edges must give the same after a call with all of them as without it",
-        f"a difference of up to {difference(after, alone):.2g}: does a layer keep edges "
-        "(`cached=True`)?",
-    )
+    needed = "fewer edges must give the same logits after a call with all edges as without it"
+    _check_equal(here, needed, after, alone, "; perhaps a layer keeps edges (`cached=True`)")
 
 
 def _check_restores(here: Subject, model: Model, graph: TensorGraph) -> None:
@@ -224,12 +202,9 @@ def _check_restores(here: Subject, model: Model, graph: TensorGraph) -> None:
     for tensor, old in zip(state, kept, strict=True):
         tensor.copy_(old)
     after = _evaluated(model, graph, graph.adjacency)
-    here.expect(
-        torch.equal(before, after),
-        "with the tensors of its state_dict as before, logits must be as before",
-        f"a difference of up to {difference(before, after):.2g}: is something learned that is "
-        "neither a parameter nor a buffer?",
-    )
+    needed = "with the tensors of its state_dict as before, logits must be as before"
+    hint = "; perhaps it learns something that is neither a parameter nor a buffer"
+    _check_equal(here, needed, before, after, hint)
 
 
 def _evaluated(model: Model, graph: TensorGraph, adjacency: Adjacency) -> Tensor:
