@@ -56,6 +56,7 @@ def check_regularizer(
         with here.attempt():
             built = method.build_regularizer(complete)
             _check_penalty(here, built, graph)
+            _check_as_module(here, built, graph)
             _check_graphs(here, built, graph)
             _check_facts(here, built.facts(graph.adjacency.symmetrised))
     here = subject.on(TWO_RINGS.name)
@@ -67,28 +68,36 @@ def check_regularizer(
 
 
 def _check_penalty(here: Subject, regularizer: Regularizer, graph: TensorGraph) -> None:
-    """As a training asks for it, and as a module."""
+    """As a training asks for it."""
     leaf, undirected = _logits(graph), graph.adjacency.symmetrised
-    h = leaf.clone()  # no leaf, as in a training
-    edges = undirected.edge_index
-    before = [h.detach().clone(), edges.clone()]
+    h, edges = leaf.clone(), undirected.edge_index  # h is no leaf, as in a training
+    before = {"h": h.detach().clone(), "edge_index": edges.clone()}
     penalty = regularizer.penalty(h, undirected, _generator())
-    if penalty is not None:
-        _check_terms(here, regularizer, penalty)
-    value = regularizer(h, edges)
-    _check_number(here, "as a module its value", value)
-    changed = [
-        name
-        for name, old, new in zip(("h", "edge_index"), before, (h, edges), strict=True)
-        if not torch.equal(old, new)
-    ]
+    after = {"h": h, "edge_index": edges}
+    changed = [name for name, tensor in after.items() if not torch.equal(tensor, before[name])]
     needed = "logits and edges must stay as they were"
     here.expect(not changed, needed, f"another {' and '.join(changed)}")
-    if penalty is not None and penalty.loss.requires_grad:
+    if penalty is None:
+        return
+    _check_terms(here, regularizer, penalty)
+    if penalty.loss.requires_grad:
         (gradient,) = torch.autograd.grad(penalty.loss, leaf, materialize_grads=True)
         wrong = int((~gradient.isfinite()).sum())
         needed = "the penalty's gradient must be finite"
         here.expect(not wrong, needed, f"{wrong} entries that are not")
+
+
+def _check_as_module(here: Subject, regularizer: Regularizer, graph: TensorGraph) -> None:
+    """As any other training loop calls it."""
+
+    def value() -> Any:
+        torch.manual_seed(2)
+        return regularizer(_logits(graph), graph.adjacency.symmetrised.edge_index)
+
+    first, second = value(), value()
+    _check_number(here, "as a module its value", first)
+    needed = "as a module equal seeds must give equal values"
+    here.expect(torch.equal(first, second), needed, f"{first.item()} and {second.item()}")
 
 
 def _check_terms(here: Subject, regularizer: Regularizer, penalty: Any) -> None:

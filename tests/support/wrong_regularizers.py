@@ -126,6 +126,18 @@ class NoPenaltyType(RightRegularizer):
         return h.square().mean()
 
 
+class NoNumberAsModule(RightRegularizer):
+    def forward(self, h, edge_index):
+        return h.square()
+
+
+class DrawsElsewhereAsModule(RightRegularizer):
+    """Only where no generator is given."""
+
+    def penalty(self, h, graph, draw=None):
+        return super().penalty(h * (1 if draw else random.random()), graph)
+
+
 class HidesItsPenalty(RightRegularizer):
     has_penalty = False
 

@@ -5,11 +5,13 @@ from clar_tune.errors import UnknownName
 from clar_tune.graphs.block_models import BLOCK_MODELS, generate
 from clar_tune.graphs.catalogue import DATASETS
 from clar_tune.graphs.loading import facts_of
+from clar_tune.testing import check_graph
 
 
 @pytest.mark.parametrize("name", BLOCK_MODELS)
 def test_facts_are_those_of_the_table(name):
     assert facts_of(generate(name)) == DATASETS[name].facts
+    check_graph(lambda: generate(name))
 
 
 @pytest.mark.parametrize("name", BLOCK_MODELS)

@@ -8,6 +8,7 @@ from clar_tune.errors import GraphError, UnknownName
 from clar_tune.graphs.catalogue import DATASETS, NOTES
 from clar_tune.graphs.loading import facts_of, load, load_raw, locate
 from clar_tune.graphs.pyg import raw_paths
+from clar_tune.testing import check_graph
 
 REAL = [name for name, dataset in DATASETS.items() if dataset.source]
 WITH_CLASS = [name for name in REAL if DATASETS[name].source.pyg_class]
@@ -30,6 +31,7 @@ def test_contents_are_those_of_the_table(name, data_folder):
     graph = load_raw(name, data_folder)
     assert facts_of(graph) == DATASETS[name].facts
     assert (graph.name, graph.metric) == (name, DATASETS[name].metric)
+    check_graph(graph)
 
 
 @pytest.mark.parametrize("name", WITH_CLASS)

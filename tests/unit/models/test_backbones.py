@@ -11,6 +11,7 @@ from clar_tune.models.backbones import BACKBONES, Gpr
 from clar_tune.models.layers import ChebLayer, GcnLayer, SageLayer
 from clar_tune.models.sparse import Csr, Pattern
 from clar_tune.models.tensors import TensorGraph
+from clar_tune.testing import check_backbone
 
 NODES, IN, OUT = 40, 9, 4
 
@@ -156,28 +157,19 @@ def test_gpr_equals_its_dense_formula(edges):
 
 @pytest.mark.parametrize("layers", [1, 2, 3, 64])
 @pytest.mark.parametrize("name", BACKBONES)
-def test_any_depth_gives_finite_logits_and_gradients(name, layers, tiny_graph):
-    graph = TensorGraph.of(tiny_graph)
-    torch.manual_seed(0)
-    model = BACKBONES[name](graph.x.shape[1], 2, hidden=4, layers=layers)
-    logits = model(graph.x, graph.adjacency)
-    assert logits.shape == (8, 2)
-    assert logits.isfinite().all()
-    logits.square().sum().backward()
-    for parameter in model.parameters():
-        assert parameter.grad is not None and parameter.grad.isfinite().all()
+def test_every_backbone_conforms_at_any_depth(name, layers):
+    check_backbone(name, hidden=4, layers=layers, equivariant=True)
 
 
 @pytest.mark.parametrize("name", BACKBONES)
-def test_dropout_acts_in_training_only(name, tiny_graph):
-    graph = TensorGraph.of(tiny_graph)
-    torch.manual_seed(0)
-    model = BACKBONES[name](graph.x.shape[1], 2, dropout=0.5)
-    assert not model.deterministic
-    first, second = (model.train()(graph.x, graph.adjacency) for _ in range(2))
-    assert not torch.equal(first, second)
-    first, second = (model.eval()(graph.x, graph.adjacency) for _ in range(2))
-    assert torch.equal(first, second)
+def test_every_backbone_conforms_with_dropout(name):
+    """Then it does not call itself deterministic: training and evaluation would have to agree."""
+    check_backbone(name, dropout=0.5, equivariant=True)
+
+
+@pytest.mark.parametrize("name", BACKBONES)
+def test_every_backbone_conforms_in_its_narrowest_form(name):
+    check_backbone(name, hidden=1, layers=3, equivariant=True)
 
 
 @pytest.mark.parametrize("name", BACKBONES)
