@@ -6,6 +6,8 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import click
 import pytest
@@ -19,7 +21,7 @@ from clar_tune.space import parse_space
 
 README = (ROOT / "README.md").read_text()
 PYTHON = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
-MODELS, FILE, ENTRY, LOOP = PYTHON
+MODELS, FILE, ENTRY, CHECKS, LOOP = PYTHON
 (SPACE,) = re.findall(r"```yaml\n(.*?)```", README, re.DOTALL)
 CLUSTER = fenced("README.md", "On a cluster")
 SHOWN = [line for line in (*fenced("README.md"), *fenced("docs/USAGE.md")) if line not in CLUSTER]
@@ -84,22 +86,54 @@ def test_a_penalty_without_a_name_is_called_so_once(tmp_path, monkeypatch):
 
 def test_a_graph_is_added_as_shown(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    Path("mine/raw").mkdir(parents=True)
-    exec(FILE, {})
-    row = ENTRY.strip().rstrip(",")
+    row = _row_of_the_graph(monkeypatch)
 
     def told(entry: str, *words: str) -> str:
-        ((name, dataset),) = eval(f"{{{entry}}}", vars(catalogue)).items()
-        monkeypatch.setitem(catalogue.DATASETS, name, dataset)
+        _add_graph(entry, monkeypatch)
         return CliRunner().invoke(main, [*words, "--data", "."]).output
 
     verify = ("graphs", "verify", "mine")
-    (digest,) = re.findall(r"mine/raw\) has the hash (\w+),", told(row, *verify))
-    assert told(row.replace("HASH", digest), *verify) == "mine: ok\n"
-    wrong = told(row.replace("HASH", digest).replace("0.8", "0.9"), *verify)
+    assert told(row, *verify) == "mine: ok\n"
+    wrong = told(row.replace("0.8", "0.9"), *verify)
     assert "homophily=0.8" in wrong, "it says what stands in the file"
     trained = ("train", "--graph", "mine", "--method", "gcn+clar", "--max-epochs", "3")
-    assert "validation accuracy" in told(row.replace("HASH", digest), *trained)
+    assert "validation accuracy" in told(row, *trained)
+
+
+def test_what_is_added_passes_the_tests_that_are_shown(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CLAR_TUNE_DATA", str(tmp_path))
+    _add_graph(_row_of_the_graph(monkeypatch), monkeypatch)
+    models = ModuleType("my_models")
+    exec(MODELS, vars(models))
+    monkeypatch.setitem(sys.modules, "my_models", models)
+    shown: dict[str, Any] = {}
+    exec(CHECKS, shown)
+    tests = {name: test for name, test in shown.items() if name.startswith("test_")}
+    assert tests.keys() == {"test_skip", "test_shrink", "test_mine"}
+    for test in tests.values():
+        test()
+    models.Skip.forward = lambda self, x, edge_index: self.skip(x)[:, :2]
+    with pytest.raises(
+        AssertionError, match=r"Skip on .*: logits .* shape \(13, 3\), nodes and out"
+    ):
+        shown["test_skip"]()
+
+
+def _row_of_the_graph(monkeypatch: pytest.MonkeyPatch) -> str:
+    """The line of ``DATASETS`` as shown, its file written here, with the hash that is told."""
+    Path("mine/raw").mkdir(parents=True)
+    exec(FILE, {})
+    row = ENTRY.strip().rstrip(",")
+    _add_graph(row, monkeypatch)
+    told = CliRunner().invoke(main, ["graphs", "verify", "mine", "--data", "."]).output
+    (digest,) = re.findall(r"mine/raw\) has the hash (\w+),", told)
+    return row.replace("HASH", digest)
+
+
+def _add_graph(row: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    ((name, dataset),) = eval(f"{{{row}}}", vars(catalogue)).items()
+    monkeypatch.setitem(catalogue.DATASETS, name, dataset)
 
 
 def _a_key(desk: Path) -> str:
