@@ -21,8 +21,7 @@ from clar_tune.graphs import (
 )
 from clar_tune.metric import METRICS
 from clar_tune.testing.subject import Subject
-
-REGRESSION = "mse"
+from clar_tune.training import REGRESSION
 
 
 def check_graph(graph: Graph | Callable[[], Graph], /, *, protocol: str | None = None) -> None:

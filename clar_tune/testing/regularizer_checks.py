@@ -30,9 +30,10 @@ def check_regularizer(
 
     On small graphs (a path, a star, an isolated node …): the penalty is one finite number with
     a finite gradient; logits and edges stay as they were; a graph that it makes for an epoch or a
-    round has the same nodes, and each edge once in both directions. Equal seeds give equal
-    penalties; with ``weight``, ``alpha``, ``beta`` and ``rate`` at 0, as far as it has them, a
-    training gives the plain backbone's numbers; two trainings with equal seeds give equal numbers.
+    round has the same nodes, and each edge once in both directions. It has no weights to be
+    learned. Equal seeds give equal penalties; with ``weight``, ``alpha``, ``beta`` and ``rate``
+    at 0, as far as it has them, a training gives the plain backbone's numbers; two trainings with
+    equal seeds give equal numbers.
 
     Args:
         regularizer: a class called as ``penalty(h, edge_index)``, one derived from
@@ -49,6 +50,7 @@ def check_regularizer(
     with subject.attempt():
         method = Method.parse(f"{BACKBONE}+{name}")
         complete = method.checked(params)
+        _check_weightless(subject, method.build_regularizer(complete))
     for example in EXAMPLES:
         if example is NO_EDGES and not without_edges:
             continue
@@ -65,6 +67,15 @@ def check_regularizer(
         _check_randomness(here, lambda: method.build_regularizer(complete), random=random)
         _check_off(here, method, complete)
     check_training(subject, method, complete)
+
+
+def _check_weightless(subject: Subject, regularizer: Regularizer) -> None:
+    """The optimiser gets the backbone's parameters only."""
+    learned = [name for name, p in regularizer.named_parameters() if p.requires_grad]
+    needed = "it must have no parameters to be learned, as only a backbone's are"
+    subject.expect(
+        not learned, needed, ", ".join(name.removeprefix("module.") for name in learned)
+    )
 
 
 def _check_penalty(here: Subject, regularizer: Regularizer, graph: TensorGraph) -> None:

@@ -16,5 +16,5 @@ from .devices import (
 )
 from .frequencies import BANDS as BANDS, Frequencies as Frequencies, band_edges as band_edges
 from .loop import Report as Report, train as train, warm_up as warm_up
-from .objectives import check_objective as check_objective
+from .objectives import REGRESSION as REGRESSION, check_objective as check_objective
 from .test_scores import test_count as test_count, test_score as test_score

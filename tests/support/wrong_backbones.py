@@ -118,6 +118,16 @@ class DrawsDropoutElsewhere(Right):
         return super().forward(x * (random.random() if self.training else 1), edge_index)
 
 
+class NoisyGradients(Right):
+    """What is drawn is not seen before something is trained."""
+
+    def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
+        logits = super().forward(x, edge_index)
+        if logits.requires_grad:
+            logits.register_hook(lambda gradient: gradient * random.random())
+        return logits
+
+
 class IgnoresDropout(Right):
     def __init__(self, inputs: int, outputs: int, dropout: float = 0.0) -> None:
         super().__init__(inputs, outputs)

@@ -93,6 +93,22 @@ class DrawsElsewhere(RightPenalty):
         return random.random() * super().forward(h, edge_index)
 
 
+class NoisyGradient(RightPenalty):
+    """What is drawn is not seen before something is trained."""
+
+    def forward(self, h: Tensor, edge_index: Tensor) -> Tensor:
+        value = super().forward(h, edge_index)
+        if value.requires_grad:
+            value.register_hook(lambda gradient: gradient * random.random())
+        return value
+
+
+class HasWeights(RightPenalty):
+    def __init__(self, weight: float = 0.1) -> None:
+        super().__init__(weight)
+        self.scale = nn.Parameter(torch.ones(()))
+
+
 class ActsWithoutWeight(RightPenalty):
     """The weight scales one half only."""
 

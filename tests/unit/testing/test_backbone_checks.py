@@ -28,6 +28,7 @@ FAULTS = {
     "WritesInEvaluation": rf"{RINGS}: what it is given must stay as .*, got another x\.",
     "DrawsWeightsElsewhere": r"must decide the first weights, got two different last\.bias\.",
     "DrawsDropoutElsewhere": r"manual_seed must decide a pass in training, got a differ",
+    "NoisyGradients": r"two trainings of 3 epochs with equal seeds must give equal numbers, got",
     "KeepsEdges": r"fewer edges must give the same logits .*, got a diff.* \(`cached=True`\)\.",
     "LearnsOutsideItsState": r"as before, logits must be as before, got .* nor a buffer\.",
     "HasALazyLayer": rf"HasALazyLayer on {RINGS} fails: .*uninitialized",

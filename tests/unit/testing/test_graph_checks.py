@@ -112,6 +112,14 @@ FAULTS = {
         lambda: graph(features=sp.csr_array(np.float32([[1e-10, 1e30, -1e30]] * NODES))),
         r"features preprocessed as undirected must be finite, got 20 entries that are not\.",
     ),
+    "features of a variant for other nodes": (
+        lambda: graph(origin="a recipe", features=NUMBERS[1:]),
+        r"features must be a numpy array \[10, any\] of float32, got \[9, 2\] of float32\.",
+    ),
+    "infinite features of a variant": (
+        lambda: graph(origin="a recipe", features=NUMBERS * np.inf),
+        r"features must be finite, got 20 entries that are not\.",
+    ),
     "edges in rows": (
         lambda: graph(edges=RING.T.copy()),
         r"edges must be a numpy array \[2, any\] of int64, got \[10, 2\] of int64\.",

@@ -24,6 +24,8 @@ FAULTS = {
     "WritesLogits": rf"{RINGS}: logits and edges must stay as they were, got another h\.",
     "WritesEdges": rf"{RINGS}: logits and edges must stay as they were, got another edge_index\.",
     "DrawsElsewhere": r"as a module equal seeds must give equal values, got .* and",
+    "NoisyGradient": r"two trainings of 3 epochs with equal seeds must give equal numbers, got",
+    "HasWeights": r"HasWeights: it must have no parameters to be learned, .*, got scale\.",
     "ActsWithoutWeight": r"with weight at 0 a training must be that of the plain backbone, got",
     "NeedsMore": r"NeedsMore is refused: .*needs weight, strength\. Give defaults",
     "NoPenaltyType": r"penalty\(\) must return a Penalty or None, got Tensor\.",
