@@ -25,7 +25,7 @@ class Subject:
 
     def expect(self, holds: object, needed: str, got: object) -> None:
         """Fail unless something holds, saying what is needed and what came instead."""
-        __tracebackhide__ = True  # pytest then points at the test instead
+        __tracebackhide__ = True  # pytest then shows the check that failed
         if not holds:
             raise AssertionError(f"{self}: {needed}, got {got}.")
 
