@@ -47,7 +47,7 @@ def compare(runs: tuple[str, ...], space: str | None, form: str, store: str) -> 
       clar-tune compare --space heterophily --format latex > table.tex
       clar-tune compare --run first --run second --format csv
     """  # noqa: D301
-    from clar_tune.cli.pages import print_table
+    from clar_tune.cli.output import print_table
     from clar_tune.report import FORMATS
     from clar_tune.store import Store
 

@@ -92,7 +92,7 @@ def _print(plan: Plan, result: dict[str, Any]) -> None:
     from rich.table import Table
 
     from clar_tune.analysis import duration
-    from clar_tune.cli.pages import console
+    from clar_tune.cli.output import console
 
     rules, finals = plan.studies[0].rules, plan.studies[0].finals
     search = f"{rules.trials} trials by {rules.sampler}, up to {rules.repeats} repeats"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from clar_tune.cli.pages import console
+from clar_tune.cli.output import console
 from clar_tune.errors import ClarTuneError, GraphError
 
 if TYPE_CHECKING:

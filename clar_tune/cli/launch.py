@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 import click
 from click.core import ParameterSource
 
-from clar_tune.cli.durations import Duration
+from clar_tune.cli.options import Duration
 
 if TYPE_CHECKING:
     from clar_tune.cluster import Launch, Resources
@@ -128,7 +128,7 @@ def work(
     ``open_run`` gets the terminal, for what it may have to say.
     """
     from clar_tune.cli.live import view_on
-    from clar_tune.cli.streams import diverted
+    from clar_tune.cli.output import diverted
     from clar_tune.cluster import drive
     from clar_tune.graphs import cache_folder
 
@@ -148,7 +148,7 @@ def work(
 def conclude(ended: Ended, *, as_json: bool) -> None:
     """Print what came out, say what is missing, and exit accordingly."""
     from clar_tune.analysis import compare, read_run
-    from clar_tune.cli.pages import print_table
+    from clar_tune.cli.output import print_table
     from clar_tune.report import FORMAT, data_of
 
     comparison = compare([read_run(ended.store, ended.name)])

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from clar_tune.cli.options import store_option
-from clar_tune.cli.pages import print_whole
+from clar_tune.cli.output import print_whole
 from clar_tune.errors import QueryError
 
 if TYPE_CHECKING:

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from clar_tune.cli.durations import Duration
 from clar_tune.cli.launch import conclude, launch_from, launch_options, output_options, start
-from clar_tune.cli.options import store_option
+from clar_tune.cli.options import Duration, store_option
 
 if TYPE_CHECKING:
     from clar_tune.cluster import Resources

@@ -171,7 +171,7 @@ def _print_studies(studies: Sequence[StudyView]) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    from clar_tune.cli.pages import WIDTH, console, print_whole
+    from clar_tune.cli.output import WIDTH, console, print_whole
 
     conditions = any(study.condition for study in studies)
     gap = 1 if console().width >= WIDTH else 0  # narrow terminals need the room for names

@@ -103,7 +103,7 @@ def _summaries(measured: Sequence[Measured]) -> dict[str, Summary | None]:
 
 
 def _print(graph: Graph, sizes: Sequence[float] | None, results: Results) -> None:
-    from clar_tune.cli.pages import console
+    from clar_tune.cli.output import console
     from clar_tune.graphs import FULL_SPECTRUM_NODES
     from clar_tune.training import BANDS, seen
 

@@ -9,7 +9,7 @@ def test_output_of_all_kinds_goes_to_the_log_and_back(tmp_path):
     code = f"""
 import os, subprocess, sys
 from pathlib import Path
-from clar_tune.cli.streams import diverted
+from clar_tune.cli.output import diverted
 print("before")
 with diverted(Path({str(log)!r})) as terminal:
     print("printed")
@@ -29,7 +29,7 @@ print("after")
 def test_streams_come_back_after_an_error(tmp_path):
     code = f"""
 from pathlib import Path
-from clar_tune.cli.streams import diverted
+from clar_tune.cli.output import diverted
 try:
     with diverted(Path({str(tmp_path / "log")!r})):
         raise ValueError

@@ -4,7 +4,7 @@ import click
 import pytest
 
 from clar_tune.analysis import duration
-from clar_tune.cli.durations import Duration
+from clar_tune.cli.options import Duration
 
 
 @pytest.mark.parametrize(

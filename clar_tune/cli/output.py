@@ -1,0 +1,72 @@
+"""What commands print for people, and where the noise of libraries goes meanwhile."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+import click
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from clar_tune.analysis import Comparison
+
+WIDTH = 100
+_WIDE = 1_000_000
+"""More columns than any table has."""
+
+
+def console() -> Console:
+    """For tables on stdout."""
+    from rich.console import Console
+
+    return Console(width=None if sys.stdout.isatty() else WIDTH, highlight=False)
+
+
+def print_whole(table: Table) -> None:
+    """A table of rich's; off a terminal nothing is cut to a width that nobody asked for."""
+    from rich.console import Console
+
+    page = console()
+    if not page.is_terminal:
+        page = Console(width=Console(width=_WIDE).measure(table).maximum, highlight=False)
+    page.print(table)
+
+
+def print_table(*comparisons: Comparison) -> None:
+    """Comparisons as tables, with styles on a terminal."""
+    from clar_tune.report import table
+
+    page = console()
+    click.echo(table(*comparisons, width=page.width, styled=page.is_terminal), nl=False)
+
+
+@contextmanager
+def diverted(log: Path) -> Iterator[TextIO]:
+    """Send both output streams, those of child processes too, to a file.
+
+    Yields the standard error stream as it was, for what a user should see.
+    """
+    log.parent.mkdir(parents=True, exist_ok=True)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    kept = [os.dup(1), os.dup(2)]
+    file = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    try:
+        os.dup2(file, 1)
+        os.dup2(file, 2)
+        with os.fdopen(os.dup(kept[1]), "w", buffering=1) as terminal:
+            yield terminal
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        for number, descriptor in zip((1, 2), kept, strict=True):
+            os.dup2(descriptor, number)
+            os.close(descriptor)
+        os.close(file)
