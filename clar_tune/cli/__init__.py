@@ -12,8 +12,7 @@ from clar_tune.cli.graphs import graphs
 from clar_tune.cli.query import query
 from clar_tune.cli.report import report
 from clar_tune.cli.repro import repro
-from clar_tune.cli.resume import extend, resume
-from clar_tune.cli.run import run
+from clar_tune.cli.run import extend, resume, run
 from clar_tune.cli.runs import best, runs, show
 from clar_tune.cli.spaces import spaces
 from clar_tune.cli.submit import submit

@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 from click.core import ParameterSource
 
-from clar_tune.cli.launch import launch_from
-from clar_tune.cli.resume import extend, resume
-from clar_tune.cli.run import options_from, run
+from clar_tune.cli.run import extend, launch_from, options_from, resume, run
 from clar_tune.errors import ClusterError, ParameterError, StoreError
 from clar_tune.store import LATEST
 

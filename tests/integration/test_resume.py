@@ -7,8 +7,7 @@ import time
 import pytest
 from support.commands import ONE, PACED, Place, assert_exact, comparable, copy_of, finished
 
-from clar_tune.cli.launch import Ended, _continuation
-from clar_tune.cli.run import run
+from clar_tune.cli.run import Ended, _continuation, run
 from clar_tune.store import Store
 
 TWO_GRAPHS = """\
