@@ -97,8 +97,10 @@ def measure(folder: Path, studies: int, trials: int, repeats: int) -> Figures:
     store, row = Store.open(folder), manifest_of(plan, graphs)
     prepare("local")
     install_stub()
-    meter = Meter()
-    conductor = drive(store, lambda: store.create("scale", row), plan, graphs, Launch(), meter)
+    meter, launch = Meter(), Launch()
+    conductor = drive(
+        store, lambda: store.create("scale", row), plan, graphs, launch, meter, launch.pace()
+    )
     assert conductor.state == "finished", conductor.state
     begun = beginnings(store)
     files = [path for path in folder.rglob("*") if path.is_file()]
@@ -156,6 +158,9 @@ class Meter:
     def close(self, conductor: Any) -> None:
         """The last reading."""
         self(conductor)
+
+    def say(self, text: str) -> None:
+        """Nothing."""
 
     def per_trial(self, first: int, last: int) -> float:
         """Milliseconds per trial between two numbers of trials."""

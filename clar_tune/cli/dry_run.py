@@ -30,7 +30,7 @@ def show_plan(plan: Plan, launch: Launch, *, as_json: bool) -> None:
     with one_line():
         found = estimates(plan, graphs, Rungs)
     workers = _workers(launch)
-    memory = needs(plan, graphs.values(), launch.resources.gpus)
+    memory = needs(plan, graphs.values(), launch.resources().gpus)
     lines = [
         {
             **_line(graph, [e for e in found if e.study.columns.graph == graph], workers),
@@ -62,7 +62,7 @@ def _workers(launch: Launch) -> int:
         return launch.max_concurrent
     import torch
 
-    here = launch.resources.slots(os.cpu_count() or 1, torch.cuda.device_count())
+    here = launch.resources().slots(os.cpu_count() or 1, torch.cuda.device_count())
     return max(1, min(here, launch.max_concurrent or here))
 
 

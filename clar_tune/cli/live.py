@@ -22,7 +22,10 @@ WAITING = "waiting for machines"
 
 
 class Silent:
-    """Shows nothing."""
+    """Shows nothing, and says only what is not to be missed."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
 
     def __enter__(self) -> Silent:
         return self
@@ -36,12 +39,17 @@ class Silent:
     def close(self, conductor: Conductor) -> None:
         """Show the last state of a run."""
 
+    def say(self, text: str) -> None:
+        """Write a line."""
+        self._stream.write(f"{text}\n")
+
 
 class Lines(Silent):
     """A line now and then."""
 
     def __init__(self, stream: TextIO) -> None:
-        self._stream, self._clock, self._next = stream, Clock(), 0.0
+        super().__init__(stream)
+        self._clock, self._next = Clock(), 0.0
         self._confirmed, self._waiting = -1, False
         self._told: list[str] = []
 
@@ -74,6 +82,7 @@ class Board(Silent):
         from rich.console import Console
         from rich.live import Live
 
+        super().__init__(stream)
         self._clock, self._next = Clock(), 0.0
         self._live = Live(console=Console(file=stream), auto_refresh=False)
 
@@ -122,7 +131,7 @@ class Clock:
 def view_on(stream: TextIO, *, quiet: bool) -> Silent:
     """What fits the stream."""
     if quiet:
-        return Silent()
+        return Silent(stream)
     return Board(stream) if stream.isatty() else Lines(stream)
 
 

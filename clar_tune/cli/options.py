@@ -1,4 +1,4 @@
-"""Options that several commands share, and spans of time as people write them."""
+"""Options that several commands share, and what options can hold: spans of time, names."""
 
 import re
 
@@ -38,3 +38,33 @@ class Duration(click.ParamType[float]):
         if seconds <= 0:
             self.fail(f"{value!r}: choose more than 0.", param, ctx)
         return seconds
+
+
+class Names(click.ParamType[tuple[str, ...]]):
+    """Names separated by commas."""
+
+    name = "names"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, ...]:
+        """The names; an empty one is refused."""
+        names = tuple(name.strip() for name in str(value).split(","))
+        if not all(names):
+            self.fail(f"{value!r}: write names separated by commas.", param, ctx)
+        return names
+
+
+class More(click.ParamType[int]):
+    """``+20`` or ``20``: so many more."""
+
+    name = "more"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int:
+        """How many more; at least one."""
+        text = str(value).removeprefix("+")
+        if not text.isdecimal() or int(text) < 1:
+            self.fail(f"{value!r}: write how many more, such as +20.", param, ctx)
+        return int(text)

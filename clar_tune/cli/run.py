@@ -2,43 +2,30 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import os
 import shlex
 import sys
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
-from clar_tune.cli.options import Duration, store_option
-from clar_tune.cluster import Resources
-from clar_tune.errors import ParameterError
+from clar_tune import api
+from clar_tune.cli.options import Duration, More, Names, store_option
 
 if TYPE_CHECKING:
-    from clar_tune.cluster import Launch
-    from clar_tune.graphs import Graph
-    from clar_tune.search import Course
-    from clar_tune.space import Options, Plan
-    from clar_tune.store import RunWriter, Store
+    from clar_tune.cluster import Launch, View
+    from clar_tune.search import Pace
+    from clar_tune.space import Options
+    from clar_tune.store import Store
 
 Command = Callable[..., None]
 
 EXIT_CODES = {"finished": 0, "paused": 0, "incomplete": 3, "interrupted": 130}
-
-
-class Ended(NamedTuple):
-    """A run after its driver has done its work."""
-
-    store: Store
-    name: str
-    state: str
-    lacks: list[str]
-    """What studies without a winner or without all finals lack."""
 
 
 def launch_options(command: Command) -> Command:
@@ -50,7 +37,6 @@ def launch_options(command: Command) -> Command:
                 "--address",
                 default="local",
                 show_default=True,
-                callback=_prepared,
                 help="Ray cluster: local; auto or HOST:PORT on one of its machines.",
             ),
             click.option("--cpus-per-trial", type=float, help="Processors.  [default: 1]"),
@@ -70,15 +56,6 @@ def launch_options(command: Command) -> Command:
     return command
 
 
-def _prepared(context: click.Context, parameter: click.Parameter, address: str) -> str:
-    """The address; Ray's settings are made at once, as a module of the user's may import Ray."""
-    from clar_tune.cluster import prepare
-
-    if not context.resilient_parsing:
-        prepare(address)
-    return address
-
-
 def output_options(command: Command) -> Command:
     """Options that say what a command shows."""
     quiet = click.option("--quiet", is_flag=True, help="No progress.")
@@ -86,35 +63,8 @@ def output_options(command: Command) -> Command:
     return quiet(as_json(command))
 
 
-def launch_from(given: dict[str, Any], usual: Resources | None = None) -> Launch:
-    """The launch options of a command, taken out of what it was given.
-
-    ``usual`` are the resources that a stored run had before.
-    """
-    from clar_tune.cluster import Launch
-
-    usual = usual or Resources()
-    cpus, gpus = given.pop("cpus_per_trial"), given.pop("gpus_per_trial")
-    resources = Resources(
-        usual.cpus if cpus is None else cpus, usual.gpus if gpus is None else gpus
-    )
-    names = ("address", "max_concurrent", "time_budget", "data")
-    return Launch(resources=resources, **{name: given.pop(name) for name in names})
-
-
-class Names(click.ParamType[tuple[str, ...]]):
-    """Names separated by commas."""
-
-    name = "names"
-
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[str, ...]:
-        """The names; an empty one is refused."""
-        names = tuple(name.strip() for name in str(value).split(","))
-        if not all(names):
-            self.fail(f"{value!r}: write names separated by commas.", param, ctx)
-        return names
+OWN = ("space_name", "name", "dry_run", "store", "quiet", "as_json")
+"""Options of ``run`` that decide neither what is planned nor where it is done."""
 
 
 @click.command()
@@ -159,7 +109,6 @@ def run(
     space_name: str,
     name: str | None,
     dry_run: bool,
-    no_pruning: bool,
     store: str,
     quiet: bool,
     as_json: bool,
@@ -176,48 +125,22 @@ def run(
       clar-tune run --space quickstart
       clar-tune run --space heterophily --graphs texas,cornell --trials 12 --time-budget 30m
     """  # noqa: D301
-    from clar_tune.space import load_space, make_plan
-    from clar_tune.store import Store
-
     launch = launch_from(given)
-    options = options_from(given, launch.resources, no_pruning)
-    plan = make_plan(load_space(space_name), options)
+    options = options_from(given)
     if dry_run:
         from clar_tune.cli.dry_run import show_plan
 
-        show_plan(plan, launch, as_json=as_json)
+        show_plan(api.plan_run(space_name, options, launch), launch, as_json=as_json)
         return
-    conclude(start(Store.open(store), plan, name, launch, quiet=quiet), as_json=as_json)
-
-
-def options_from(given: dict[str, Any], resources: Resources, no_pruning: bool) -> Options:
-    """The options of a run among what its command was given."""
-    from clar_tune.space import Options
-
-    names = {field.name for field in dataclasses.fields(Options)} & set(given)
-    values = {name: given[name] for name in names}
-    return Options(
-        **values,
-        threads=resources.threads,
-        cpus=resources.cpus,
-        gpus=resources.gpus,
-        pruning=False if no_pruning else None,
+    outcome = api.run(
+        space_name,
+        store=store,
+        name=name,
+        options=options,
+        launch=launch,
+        observe=_observer(quiet=quiet),
     )
-
-
-class More(click.ParamType[int]):
-    """``+20`` or ``20``: so many more."""
-
-    name = "more"
-
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> int:
-        """How many more; at least one."""
-        text = str(value).removeprefix("+")
-        if not text.isdecimal() or int(text) < 1:
-            self.fail(f"{value!r}: write how many more, such as +20.", param, ctx)
-        return int(text)
+    _conclude(outcome, as_json=as_json)
 
 
 @click.command()
@@ -235,7 +158,12 @@ def resume(run: str, store: str, quiet: bool, as_json: bool, **given: Any) -> No
     Example:
       clar-tune resume latest --time-budget 30m
     """  # noqa: D301
-    _go_on(run, store, {}, given, quiet=quiet, as_json=as_json)
+    launch = launch_from(given)
+    _refuse_unused(given)
+    outcome = api.resume(run, store=store, launch=launch, observe=_observer(quiet=quiet))
+    if not outcome.worked:
+        click.echo(f"{outcome.name} is finished: nothing is left to do", err=True)
+    _conclude(outcome, as_json=as_json)
 
 
 @click.command()
@@ -264,171 +192,115 @@ def extend(
     """  # noqa: D301
     if not trials and not finals:
         raise click.UsageError("say what to add: --trials +20, --finals +10, or both.")
-    more = {"trials": trials or 0, "finals": finals or 0}
-    _go_on(run, store, more, given, quiet=quiet, as_json=as_json)
-
-
-def _go_on(
-    run: str,
-    url: str,
-    more: dict[str, int],
-    given: dict[str, Any],
-    *,
-    quiet: bool,
-    as_json: bool,
-) -> None:
-    from clar_tune.cluster import load_graphs
-    from clar_tune.search import check_graphs, check_numbers, plan_of
-    from clar_tune.store import Store
-
-    store = Store.open(url)
-    stored = store.find(run)
-    if stored.row.state == "finished" and not more:
-        click.echo(f"{stored.name} is finished: nothing is left to do", err=True)
-        conclude(Ended(store, stored.name, "finished", []), as_json=as_json)
-        return
-    store.check_free(stored.name)
-    check_numbers(stored.name, stored.row)
-    plan = _extended(plan_of(stored.name, stored.row), more)
-    launch = launch_from(given, Resources(plan.options.cpus, plan.options.gpus))
-    _check_threads(plan, launch)
-    graphs = load_graphs(plan, launch.data)
-    check_graphs(graphs, stored.row)
-
-    def reopen(terminal: TextIO) -> RunWriter:
-        return _reopened(store, stored.name, plan, terminal)
-
-    ended = work(store, stored.name, reopen, plan, graphs, launch, quiet=quiet)
-    conclude(ended, as_json=as_json)
-
-
-def _reopened(store: Store, name: str, plan: Plan, terminal: TextIO) -> RunWriter:
-    from clar_tune.search import budget, graph_facts, study_plans, with_this_driver
-
-    writer = store.reopen(name)
-    if writer.lost:
-        terminal.write(
-            f"at least {writer.lost} rows were never flushed by the last driver: "
-            "their trainings are done again\n"
-        )
-    writer.update(
-        state="running",
-        ended=None,
-        options=plan.options.stored(),
-        budget=budget(plan),
-        study_plans=study_plans(plan),
-        graph_facts=graph_facts(plan),
-        drivers=with_this_driver(writer.row),
+    launch = launch_from(given)
+    _refuse_unused(given)
+    outcome = api.extend(
+        run,
+        store=store,
+        trials=trials or 0,
+        finals=finals or 0,
+        launch=launch,
+        observe=_observer(quiet=quiet),
     )
-    return writer
+    _conclude(outcome, as_json=as_json)
 
 
-def _check_threads(plan: Plan, launch: Launch) -> None:
-    """A run keeps its threads, which decide its last digits, and needs processors for them."""
-    if launch.resources.threads < plan.options.threads:
-        raise ParameterError(
-            f"--cpus-per-trial {launch.resources.cpus:g}: the run trains with "
-            f"{plan.options.threads} threads. Give it as many, or start a new run."
-        )
+def launch_from(given: dict[str, Any]) -> Launch:
+    """The launch options of a command, taken out of what it was given."""
+    from clar_tune.cluster import Launch
 
-
-def _extended(plan: Plan, more: dict[str, int]) -> Plan:
-    """The plan with a larger budget; the start-up of its searches stays what it was."""
-    from clar_tune.space import make_plan
-
-    if not more:
-        return plan
-    study, options = plan.studies[0], plan.options
-    changed = replace(
-        options,
-        trials=study.rules.trials + more["trials"],
-        finals=study.finals + more["finals"],
-        first_trials=options.first_trials or study.rules.trials,
-    )
-    return make_plan(plan.space, changed)
-
-
-def start(store: Store, plan: Plan, name: str | None, launch: Launch, *, quiet: bool) -> Ended:
-    """Begin a run and work on it."""
-    from clar_tune.cluster import load_graphs
-    from clar_tune.search import manifest_of
-    from clar_tune.store import fresh_name
-
-    chosen = fresh_name(plan.space.name) if name is None else name
-    store.check_new(chosen)
-    graphs = load_graphs(plan, launch.data)
-    row = manifest_of(plan, graphs)
-    return work(
-        store, chosen, lambda _: store.create(chosen, row), plan, graphs, launch, quiet=quiet
+    return Launch(
+        address=given.pop("address"),
+        cpus=given.pop("cpus_per_trial"),
+        gpus=given.pop("gpus_per_trial"),
+        max_concurrent=given.pop("max_concurrent"),
+        time_budget=given.pop("time_budget"),
+        data=given.pop("data"),
     )
 
 
-def work(
-    store: Store,
-    name: str,
-    open_run: Callable[[TextIO], RunWriter],
-    plan: Plan,
-    graphs: dict[str, Graph],
-    launch: Launch,
-    *,
-    quiet: bool,
-) -> Ended:
-    """Drive a run; what libraries print goes to a log file.
+def options_from(given: dict[str, Any]) -> Options:
+    """The options of a run, taken out of what its command was given."""
+    from clar_tune.space import Options
 
-    ``open_run`` gets the terminal, for what it may have to say.
-    """
-    from clar_tune.cli.live import view_on
-    from clar_tune.cli.output import diverted
-    from clar_tune.cluster import drive
-    from clar_tune.graphs import cache_folder
-
-    log = cache_folder().parent / "logs" / f"{name}.log"
-    if not quiet:
-        click.echo(f"run {name} in {store.url}, log in {log}", err=True)
-    with diverted(log) as terminal, view_on(terminal, quiet=quiet) as view:
-        conductor = drive(store, lambda: open_run(terminal), plan, graphs, launch, view)
-    lacks = [
-        f"{course.plan.name}: {_lack(course)}"
-        for course in conductor.courses
-        if conductor.state == "incomplete" and not course.confirmed
-    ]
-    return Ended(store, name, conductor.state, lacks)
+    options = Options(
+        settings=given.pop("settings"),
+        graphs=given.pop("graphs"),
+        methods=given.pop("methods"),
+        conditions=given.pop("conditions"),
+        protocol=given.pop("protocol"),
+        trials=given.pop("trials"),
+        repeats=given.pop("repeats"),
+        finals=given.pop("finals"),
+        sampler=given.pop("sampler"),
+        pruning=False if given.pop("no_pruning") else None,
+        selection=given.pop("selection"),
+        searches=given.pop("searches"),
+        outer_test=given.pop("outer_test"),
+        seed=given.pop("seed"),
+        trial_timeout=given.pop("trial_timeout"),
+    )
+    _refuse_unused(given)
+    return options
 
 
-def conclude(ended: Ended, *, as_json: bool) -> None:
+def _refuse_unused(given: dict[str, Any]) -> None:
+    """An option that reaches nothing would be ignored in silence."""
+    if given:
+        raise TypeError(f"options that reach nothing: {', '.join(given)}")
+
+
+def _observer(*, quiet: bool) -> api.Observer:
+    """Shows the work on the terminal and obeys Ctrl-C; what libraries print goes to a file."""
+
+    @contextmanager
+    def observe(name: str, store: Store, pace: Pace) -> Iterator[View]:
+        from clar_tune.cli.interrupts import interruptible
+        from clar_tune.cli.live import view_on
+        from clar_tune.cli.output import diverted
+        from clar_tune.graphs import cache_folder
+
+        log = cache_folder().parent / "logs" / f"{name}.log"
+        if not quiet:
+            click.echo(f"run {name} in {store.url}, log in {log}", err=True)
+        with (
+            diverted(log) as terminal,
+            view_on(terminal, quiet=quiet) as view,
+            interruptible(pace),
+        ):
+            yield view
+
+    return observe
+
+
+def _conclude(outcome: api.RunOutcome, *, as_json: bool) -> None:
     """Print what came out, say what is missing, and exit accordingly."""
     from clar_tune.analysis import compare, read_run
     from clar_tune.cli.output import print_table
     from clar_tune.report import FORMAT, data_of
 
-    comparison = compare([read_run(ended.store, ended.name)])
+    comparison = compare([read_run(outcome.store, outcome.name)])
     if as_json:
-        head = {"run": ended.name, "state": ended.state, "format": FORMAT}
+        head = {"run": outcome.name, "state": outcome.state, "format": FORMAT}
         click.echo(json.dumps({**head, "comparison": data_of(comparison)}, indent=2))
     else:
         print_table(comparison)
-    for lack in ended.lacks:
-        click.echo(f"clar-tune: {lack}", err=True)
-    if ended.state in ("paused", "interrupted"):
-        click.echo(f"{ended.state}; go on with: {_continuation(ended)}", err=True)
-    if EXIT_CODES[ended.state]:
-        sys.exit(EXIT_CODES[ended.state])
+    for study, lack in outcome.lacks.items():
+        click.echo(f"clar-tune: {study}: {lack}", err=True)
+    if outcome.state in ("paused", "interrupted"):
+        click.echo(f"{outcome.state}; go on with: {_continuation(outcome)}", err=True)
+    if EXIT_CODES[outcome.state]:
+        sys.exit(EXIT_CODES[outcome.state])
 
 
-def _continuation(ended: Ended) -> str:
+def _continuation(outcome: api.RunOutcome) -> str:
     """The command that goes on with a run from where this one was typed."""
     from clar_tune.cluster import JOB
 
     context, submitted = click.get_current_context(), JOB in os.environ
-    words = ["clar-tune", *(["submit"] if submitted else []), "resume", ended.name]
+    words = ["clar-tune", *(["submit"] if submitted else []), "resume", outcome.name]
     # A submitted run was given the address of its own cluster, and finds it again.
     for option in ("store", "data", *(() if submitted else ("address",))):
         if context.get_parameter_source(option) == ParameterSource.COMMANDLINE:
             words += [f"--{option}", str(context.params[option])]
     return shlex.join(words)
-
-
-def _lack(course: Course) -> str:
-    if course.winner is None:
-        return f"no winner, all {len(course.trials)} trials failed"
-    return f"{len(course.missing_finals())} of {course.plan.finals} finals failed"

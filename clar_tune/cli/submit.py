@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 from click.core import ParameterSource
 
-from clar_tune.cli.run import extend, launch_from, options_from, resume, run
+from clar_tune import api
+from clar_tune.cli.run import OWN, extend, launch_from, options_from, resume, run
 from clar_tune.errors import ClusterError, ParameterError, StoreError
 from clar_tune.store import LATEST
 
@@ -134,27 +135,27 @@ def _checked(verb: str, words: list[str], folder: Path) -> Order:
         return _checked_run(given, words, folder)
     if verb == "extend" and not given["trials"] and not given["finals"]:
         raise click.UsageError("say what to add: --trials +20, --finals +10, or both.", context)
-    launch_from(dict(given))
+    launch_from(given).resources()  # refuses what no trial can have
     return Order(verb, given["run"], words, [], _PATIENCE)
 
 
 def _checked_run(given: dict[str, Any], words: list[str], folder: Path) -> Order:
     from clar_tune.cluster import modules_of
-    from clar_tune.space import load_space, make_plan, shipped_spaces
+    from clar_tune.space import shipped_spaces
     from clar_tune.store import check_name, fresh_name
 
-    if given["dry_run"]:
+    own = {name: given.pop(name) for name in OWN}
+    if own["dry_run"]:
         raise click.UsageError("--dry-run submits nothing: use clar-tune run --dry-run.")
-    resources = launch_from(dict(given)).resources
-    space = load_space(given["space_name"])
-    plan = make_plan(space, options_from(given, resources, given["no_pruning"]))
-    name = given["name"] or fresh_name(space.name)
+    launch, options = launch_from(given), options_from(given)
+    plan = api.plan_run(own["space_name"], options, launch)
+    name = own["name"] or fresh_name(plan.space.name)
     check_name(name)
     needed = [_inside(place, folder) for place in modules_of(s.method for s in plan.studies)]
-    if given["space_name"] not in shipped_spaces():
-        needed.append(_inside(Path(given["space_name"]), folder))
+    if own["space_name"] not in shipped_spaces():
+        needed.append(_inside(Path(own["space_name"]), folder))
         words = _with(words, "--space", needed[-1].as_posix())
-    patience = max(_PATIENCE, given["trial_timeout"] + 60)
+    patience = max(_PATIENCE, options.trial_timeout + 60)
     return Order("run", name, _with(words, "--name", name), needed, patience)
 
 

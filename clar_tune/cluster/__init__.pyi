@@ -1,7 +1,12 @@
 """Names that others may import from here; each is loaded when it is first used."""
 
 from .asha import Rungs as Rungs
-from .driver import Launch as Launch, drive as drive, load_graphs as load_graphs
+from .driver import (
+    Launch as Launch,
+    View as View,
+    drive as drive,
+    load_graphs as load_graphs,
+)
 from .environment import is_loopback as is_loopback, prepare as prepare
 from .health import Check as Check, installed as installed, unwritable_cache as unwritable_cache
 from .inspection import inspect as inspect

@@ -6,6 +6,7 @@ import secrets
 import shutil
 import signal
 import subprocess
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -84,7 +85,8 @@ def _deaf_children() -> Iterator[None]:
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, handler)  # Ray has put its own in its place
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, handler)  # Ray has put its own in its place
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 

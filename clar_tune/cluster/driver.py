@@ -1,6 +1,5 @@
 """Drives a run from its first job to its last, on Ray, into a store."""
 
-import signal
 import tempfile
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -8,7 +7,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from types import FrameType
 from typing import Any, Protocol
 
 from clar_tune.cluster.capacity import Capacity, Growth
@@ -29,6 +27,9 @@ class View(Protocol):
     def close(self, conductor: Conductor) -> None:
         """Show its last state."""
 
+    def say(self, text: str) -> None:
+        """Tell the user something that is not to be missed."""
+
 
 REFRESH = 3.0
 """Seconds after which the machines of a cluster are counted again."""
@@ -39,10 +40,23 @@ class Launch:
     """Where, and for how long, a driver works; nothing here decides a number."""
 
     address: str = "local"
-    resources: Resources = Resources()
+    cpus: float | None = None
+    gpus: float | None = None
+    """What a trial gets; ``None``: what it had when the run began, in a new run 1 and 0."""
     max_concurrent: int | None = None
     time_budget: float | None = None
     data: Path | None = None
+
+    def resources(self) -> Resources:
+        """What a trial gets; what no trial can have is refused."""
+        return Resources(
+            1.0 if self.cpus is None else self.cpus, 0.0 if self.gpus is None else self.gpus
+        )
+
+    def pace(self) -> Pace:
+        """How fast a driver works that begins now, and until when."""
+        deadline = None if self.time_budget is None else time.monotonic() + self.time_budget
+        return Pace(deadline=deadline, gpus=self.resources().gpus)
 
 
 def load_graphs(
@@ -64,22 +78,22 @@ def drive(
     graphs: dict[str, Graph],
     launch: Launch,
     view: View,
+    pace: Pace,
 ) -> Conductor:
-    """Do what is left of a run.
+    """Do what is left of a run, as long as its pace allows.
 
     The run is opened once a cluster answers: until then the store stays as it is, from then
     on its state is stored whatever happens.
     """
     began = time.monotonic()
-    deadline = None if launch.time_budget is None else began + launch.time_budget
-    pace = Pace(deadline=deadline, gpus=launch.resources.gpus)
     modules = _own_modules(plan) if launch.address != "local" else []
-    memory = needs(plan, graphs.values(), launch.resources.gpus)
-    with _interruptible(pace), _scratch() as scratch, _cluster(launch.address, *modules) as nodes:
+    resources = launch.resources()
+    memory = needs(plan, graphs.values(), resources.gpus)
+    with _scratch() as scratch, _cluster(launch.address, *modules) as nodes:
         import ray
 
         capacity = Capacity(
-            nodes, launch.resources, memory, launch.max_concurrent, _growth(launch.address)
+            nodes, resources, memory, launch.max_concurrent, _growth(launch.address)
         )
         if capacity.unmeasured:
             pace.remark(
@@ -192,20 +206,3 @@ def _search(
     search(conductor, graphs, capacity, scratch, tick)
     with suppress(OSError):
         view.close(conductor)
-
-
-@contextmanager
-def _interruptible(pace: Pace) -> Iterator[None]:
-    """The first Ctrl-C or SIGTERM drains, the second stops at once."""
-
-    def handle(number: int, frame: FrameType | None) -> None:
-        if pace.draining:
-            raise KeyboardInterrupt
-        pace.draining = True
-
-    before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

@@ -8,8 +8,9 @@ QUIET = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
     "RAY_COLOR_PREFIX": "0",
+    "RAY_AIR_NEW_OUTPUT": "0",  # the newer one prints a table even when it is told not to
     "TUNE_DISABLE_AUTO_CALLBACK_LOGGERS": "1",  # results go to the store, and nowhere else
-    "TUNE_DISABLE_SIGINT_HANDLER": "1",  # Ctrl-C drains: see the driver
+    "TUNE_DISABLE_SIGINT_HANDLER": "1",  # Ctrl-C is the caller's
     # Otherwise Tune itself begins the trial of a preempted machine anew, at its first repeat.
     "RAY_TRAIN_COUNT_PREEMPTION_AS_FAILURE": "1",
     "TUNE_MAX_PENDING_TRIALS_PG": "10000",  # the searcher knows how many may be out

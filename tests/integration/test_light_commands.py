@@ -14,6 +14,7 @@ except SystemExit:
     pass
 sys.exit(", ".join({heavy} & set(sys.modules)) or 0)
 """
+HEAVY = {"torch", "ray", "numba", "pandas", "pyarrow", "numpy", "optuna", "yaml", "rich"}
 GRAPHS = {"torch", "torch_geometric", "scipy", "rich"}
 
 
@@ -26,9 +27,20 @@ GRAPHS = {"torch", "torch_geometric", "scipy", "rich"}
         (["compare", "--help"], {"scipy", "pyarrow", "rich", "numpy", "torch"}),
         (["query", "--help"], {"duckdb", "pyarrow", "rich", "numpy", "torch"}),
         (["spaces", "show", "--help"], {"torch", "numpy", "yaml", "rich"}),
+        (["run", "--help"], HEAVY),
+        (["extend", "--help"], HEAVY),
     ],
 )
 def test_light_commands_import_nothing_heavy(arguments: list[str], heavy: set[str]) -> None:
     code = CODE.format(arguments=arguments, heavy=heavy)
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.parametrize(
+    "statement", ["import clar_tune.api", "from clar_tune import run, resume"]
+)
+def test_a_program_waits_for_nothing_before_it_calls_a_function(statement: str) -> None:
+    code = f"{statement}\nimport sys\nsys.exit(', '.join({HEAVY} & set(sys.modules)) or 0)"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert result.returncode == 0, result.stderr

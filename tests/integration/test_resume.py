@@ -7,7 +7,8 @@ import time
 import pytest
 from support.commands import ONE, PACED, Place, assert_exact, comparable, copy_of, finished
 
-from clar_tune.cli.run import Ended, _continuation, run
+from clar_tune.api import RunOutcome
+from clar_tune.cli.run import _continuation, run
 from clar_tune.store import Store
 
 TWO_GRAPHS = """\
@@ -121,7 +122,7 @@ def test_a_time_budget_shorter_than_the_start_pauses(tmp_path):
 
 def test_the_command_that_goes_on_names_the_same_server():
     at = "s3://bucket/folder?endpoint_override=http://minio:9000"
-    ended = Ended(Store.open("store"), "it", "paused", [])
+    ended = RunOutcome(name="it", store=Store.open("store"), state="paused")
     with run.make_context("run", ["--space", "quickstart", "--store", at]).scope():
         words = shlex.split(_continuation(ended))
     assert words == ["clar-tune", "resume", "it", "--store", at]

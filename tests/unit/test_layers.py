@@ -156,6 +156,9 @@ def test_nothing_is_imported_past_a_door():
             if target is None or layer_of(target) in ("ground", layer_of(file)):
                 continue
             door = f"clar_tune.{layer_of(target)}"
+            if target.parent == PACKAGE:  # a module of the root has no other door than itself
+                assert f"{found.module}.{found.name}".startswith(door), f"{file}: {found.module}"
+                continue
             assert found.module == door, f"{file}: {found.module} is behind {door}"
             assert found.name in names_of_door(door), f"{file}: {door} has no {found.name}"
 

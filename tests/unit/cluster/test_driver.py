@@ -24,6 +24,9 @@ class Unseen:
     def close(self, conductor):
         pass
 
+    def say(self, text):
+        pass
+
 
 @pytest.fixture
 def paused(tmp_path, monkeypatch):
@@ -49,7 +52,9 @@ def paused(tmp_path, monkeypatch):
     def drive():
         row = manifest_of(plan, {})
         launch = Launch(time_budget=0.0)
-        ended = driver.drive(store, lambda: store.create("it", row), plan, {}, launch, Unseen())
+        ended = driver.drive(
+            store, lambda: store.create("it", row), plan, {}, launch, Unseen(), launch.pace()
+        )
         return ended, store.find("it").row, folders[0]
 
     return drive

@@ -10,7 +10,6 @@ from clar_tune.cli import main
 from clar_tune.cli.dry_run import _workers
 from clar_tune.cluster.asha import Rungs
 from clar_tune.cluster.driver import Launch
-from clar_tune.cluster.resources import Resources
 from clar_tune.graphs.loading import load
 from clar_tune.search.estimate import CONDITIONS, estimates
 from clar_tune.training.loop import train
@@ -87,9 +86,9 @@ def test_the_graph_of_a_condition_is_probed_without_its_spectrum(monkeypatch):
         ({"max_concurrent": 3}, 3),
         ({"max_concurrent": 32}, 4),
         ({"max_concurrent": 32, "address": "auto"}, 32),
-        ({"resources": Resources(1, 0.25)}, 4),
-        ({"resources": Resources(2, 0.25)}, 2),
-        ({"resources": Resources(1, 1)}, 1),
+        ({"cpus": 1, "gpus": 0.25}, 4),
+        ({"cpus": 2, "gpus": 0.25}, 2),
+        ({"cpus": 1, "gpus": 1}, 1),
     ],
 )
 def test_time_is_divided_by_the_trials_at_once(given, workers, monkeypatch):
