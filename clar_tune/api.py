@@ -234,7 +234,7 @@ def _lack(course: Course) -> str:
 
 
 def _reopened(store: Store, name: str, plan: Plan, view: View) -> RunWriter:
-    from clar_tune.search import budget, graph_facts, study_plans, with_this_driver
+    from clar_tune.search import plan_columns, with_this_driver
 
     writer = store.reopen(name)
     if writer.lost:
@@ -245,10 +245,7 @@ def _reopened(store: Store, name: str, plan: Plan, view: View) -> RunWriter:
     writer.update(
         state="running",
         ended=None,
-        options=plan.options.stored(),
-        budget=budget(plan),
-        study_plans=study_plans(plan),
-        graph_facts=graph_facts(plan),
+        **plan_columns(plan),
         drivers=with_this_driver(writer.row),
     )
     return writer

@@ -2,10 +2,56 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, TypeVar
 
 from clar_tune.version import NUMBERS_VERSION
+
+Record = TypeVar("Record")
+
+_STORED: dict[type, Mapping[str, str]] = {}
+"""Of each record that leaves the program, the stored name of each field."""
+
+
+def stored_as(*same: str, **other: str) -> Callable[[type[Record]], type[Record]]:
+    """Say under which names the fields of a record are stored and printed.
+
+    Stored names are data: when a field gets another name, its stored one stays, as in
+    ``stored_as("trials", replicates="searches")``. A field without a stored name, or a name
+    without a field, fails at import.
+    """
+    names = {**{name: name for name in same}, **other}
+
+    def noted(record: type[Record]) -> type[Record]:
+        in_order = [of.name for of in fields(record)]  # type: ignore[arg-type]
+        unknown = names.keys() ^ set(in_order)
+        if unknown:
+            raise TypeError(f"{record.__name__}: either field or stored name: {sorted(unknown)}")
+        _STORED[record] = {name: names[name] for name in in_order}
+        return record
+
+    return noted
+
+
+def to_stored(value: Any) -> Any:
+    """A record, or what holds records, with stored names and in the forms that JSON knows."""
+    if type(value) in _STORED:
+        names = _STORED[type(value)]
+        return {stored: to_stored(getattr(value, name)) for name, stored in names.items()}
+    if isinstance(value, Mapping):
+        return {key: to_stored(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [to_stored(item) for item in value]
+    return value
+
+
+def from_stored(record: type[Record], values: Mapping[str, Any]) -> Record:
+    """The record of what ``to_stored`` gave; a name that it does not know is a ``TypeError``."""
+    fields_of = {stored: name for name, stored in _STORED[record].items()}
+    given = {fields_of.get(name, name): value for name, value in dict(values).items()}
+    return record(**{n: tuple(v) if isinstance(v, list) else v for n, v in given.items()})
+
 
 Value = float | int | str | bool | None
 """What a parameter can be."""
@@ -16,6 +62,11 @@ SELECTIONS = ("loss", "accuracy")
 OPTIMIZERS = ("adam",)
 
 
+@stored_as(
+    *("graph", "graph_hash", "backbone", "regularizer", "protocol", "split_seed", "init_seed"),
+    *("params", "condition", "outer_test", "max_epochs", "patience", "warmup", "select"),
+    *("optimizer", "threads"),
+)
 @dataclass(frozen=True, slots=True)
 class TrainSpec:
     """Everything that decides a training's numbers, and nothing else."""
@@ -49,7 +100,7 @@ class TrainSpec:
 
         ``params`` count as they stand: ``Method.complete`` gives equal settings one form.
         """
-        content = {**asdict(self), "numbers": NUMBERS_VERSION}
+        content = {**to_stored(self), "numbers": NUMBERS_VERSION}
         canonical = json.dumps(content, sort_keys=True)
         return hashlib.sha256(canonical.encode()).hexdigest()[:16]
 
@@ -96,6 +147,7 @@ HINTS = frozenset({"diverged", "memory"})
 """Kinds of failures that the parameters are to blame for, so that a sampler avoids them."""
 
 
+@stored_as("value", "active")
 @dataclass(frozen=True, slots=True)
 class TermRecord:
     """What one term of a penalty did in a training."""
@@ -106,6 +158,10 @@ class TermRecord:
     """Fraction of epochs in which it had a gradient."""
 
 
+@stored_as(
+    *("key", "metric", "val_score", "val_loss", "epochs", "best_epoch", "seconds"),
+    *("train_nodes", "val_nodes", "penalty_active", "round", "terms", "facts"),
+)
 @dataclass(frozen=True, slots=True)
 class TrainRecord:
     """What came out of one training. It has no test score, on purpose."""

@@ -48,7 +48,8 @@ def doctor(data: Path | None, address: str | None, as_json: bool, store: str) ->
         *(_cluster(address) if address not in (None, "local") else []),
     ]
     if as_json:
-        click.echo(json.dumps([check._asdict() for check in checks], indent=2))
+        lines = [{"name": one.name, "ok": one.ok, "found": one.found} for one in checks]
+        click.echo(json.dumps(lines, indent=2))
     else:
         for check in checks:
             click.echo(f"{'ok   ' if check.ok else 'WRONG'}  {check.name}: {check.found}")

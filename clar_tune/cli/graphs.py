@@ -102,7 +102,12 @@ def _rows(data: Path | None) -> list[dict[str, Any]]:
     return [
         {
             "name": name,
-            **dataset.facts._asdict(),
+            "nodes": dataset.facts.nodes,
+            "edges": dataset.facts.edges,
+            "features": dataset.facts.features,
+            "classes": dataset.facts.classes,
+            "homophily": dataset.facts.homophily,
+            "hash": dataset.facts.hash,
             "metric": dataset.metric,
             "found": _whereabouts(name, data),
             "notes": list(dataset.notes),

@@ -1,13 +1,13 @@
 """``clar-tune spaces``: list, show and check spaces."""
 
 import json
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from clar_tune.cli.output import console
 from clar_tune.errors import ClarTuneError
+from clar_tune.records import to_stored
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -119,7 +119,7 @@ def _resolved(space: "Space", settings: str) -> dict[str, Any]:
     """The rules of one of the settings, and what each method may choose from."""
     methods = {
         method.name: {
-            parameter.name: {**asdict(parameter.domain), "when": dict(parameter.when)}
+            parameter.name: {**to_stored(parameter.domain), "when": dict(parameter.when)}
             for parameter in _parameters(space, settings, method)
         }
         for method in space.methods
@@ -130,8 +130,8 @@ def _resolved(space: "Space", settings: str) -> dict[str, Any]:
 def _rules(space: "Space", settings: str) -> dict[str, Any]:
     chosen = space.settings[settings]
     return {
-        "training": asdict(chosen.training),
-        "search": asdict(chosen.search),
+        "training": to_stored(chosen.training),
+        "search": to_stored(chosen.search),
         "finals": chosen.finals,
         "most_trainings": space.most_trainings(settings),
     }

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from clar_tune.records import to_stored
+
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
@@ -58,8 +60,6 @@ def show_spectra(
 
 
 def _as_dict(graph: Graph, sizes: Sequence[float] | None, results: Results) -> dict[str, Any]:
-    from dataclasses import asdict
-
     from clar_tune.training import band_edges, seen
 
     return {
@@ -70,9 +70,7 @@ def _as_dict(graph: Graph, sizes: Sequence[float] | None, results: Results) -> d
         "contenders": [
             {
                 "label": label,
-                "summary": {
-                    name: found and asdict(found) for name, found in _summaries(measured).items()
-                },
+                "summary": to_stored(_summaries(measured)),
                 "trainings": [_training(one) for one in measured],
             }
             for label, measured in results.items()
@@ -82,10 +80,8 @@ def _as_dict(graph: Graph, sizes: Sequence[float] | None, results: Results) -> d
 
 
 def _training(one: Measured) -> dict[str, Any]:
-    from dataclasses import asdict
-
-    energy = {**asdict(one.energy), "shares": one.energy.shares}
-    result = {**asdict(one.spec), **asdict(one.record), "energy": energy}
+    energy = {**to_stored(one.energy), "shares": one.energy.shares}
+    result = {**to_stored(one.spec), **to_stored(one.record), "energy": energy}
     return result if one.test_score is None else {**result, "test_score": one.test_score}
 
 

@@ -11,6 +11,7 @@ import click
 
 from clar_tune.cli.failures import one_line
 from clar_tune.errors import ParameterError
+from clar_tune.records import to_stored
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -207,9 +208,7 @@ def _progress(title: str, epochs: int) -> Iterator[Report]:
 
 
 def _as_dict(spec: TrainSpec, record: TrainRecord, tested: float | None) -> dict[str, Any]:
-    from dataclasses import asdict
-
-    result = {**asdict(spec), **asdict(record)}
+    result = {**to_stored(spec), **to_stored(record)}
     return result if tested is None else {**result, "test_score": tested}
 
 

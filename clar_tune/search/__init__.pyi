@@ -15,14 +15,12 @@ from .jobs import (
 )
 from .limits import Pace as Pace
 from .manifest import (
-    budget as budget,
     check_graphs as check_graphs,
     check_numbers as check_numbers,
-    graph_facts as graph_facts,
     machine as machine,
     manifest_of as manifest_of,
+    plan_columns as plan_columns,
     plan_of as plan_of,
-    study_plans as study_plans,
     versions as versions,
     with_this_driver as with_this_driver,
 )

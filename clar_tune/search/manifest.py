@@ -3,7 +3,6 @@
 import os
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -12,6 +11,7 @@ import torch
 
 from clar_tune.errors import GraphError, StoreError
 from clar_tune.graphs import Graph, known_facts
+from clar_tune.records import from_stored, to_stored
 from clar_tune.rows import RunRow, environments
 from clar_tune.space import Options, Plan, make_plan, parse_space
 from clar_tune.version import NUMBERS_VERSION
@@ -38,8 +38,7 @@ def manifest_of(plan: Plan, graphs: Mapping[str, Graph]) -> RunRow:
         seed=plan.options.seed,
         numbers=NUMBERS_VERSION,
         space_text=plan.space.text,
-        options=plan.options.stored(),
-        budget=budget(plan),
+        **plan_columns(plan),
         graph_hashes={name: graph.hash for name, graph in graphs.items()},
         versions=versions(),
         machine=machine(),
@@ -47,8 +46,6 @@ def manifest_of(plan: Plan, graphs: Mapping[str, Graph]) -> RunRow:
         paper=plan.space.paper,
         columns=plan.space.columns or None,
         correlate=plan.space.correlate.content if plan.space.correlate else None,
-        study_plans=study_plans(plan),
-        graph_facts=graph_facts(plan),
     )
 
 
@@ -57,22 +54,23 @@ def _studies(plan: Plan) -> list[tuple[str, str, str]]:
     return list(dict.fromkeys((c.graph, c.condition, c.method) for c in columns))
 
 
-def study_plans(plan: Plan) -> list[dict[str, Any]]:
-    """Every study as the manifest keeps it; repeated searches are alike."""
-    return [study.planned.stored for study in plan.studies if not study.columns.search]
+def plan_columns(plan: Plan) -> dict[str, Any]:
+    """What the manifest says of a plan; an extended one says it anew."""
+    return {
+        "options": to_stored(plan.options),
+        "budget": _budget(plan),
+        # Repeated searches are alike.
+        "study_plans": [s.planned.stored for s in plan.studies if not s.columns.search],
+        "graph_facts": {name: known_facts(name).stored for name in plan.graphs},
+    }
 
 
-def graph_facts(plan: Plan) -> dict[str, dict[str, Any]]:
-    """Every graph as the manifest keeps it."""
-    return {name: known_facts(name).stored for name in plan.graphs}
-
-
-def budget(plan: Plan) -> dict[str, Any]:
+def _budget(plan: Plan) -> dict[str, Any]:
     """What every study of a plan gets."""
     study = plan.studies[0]
     return {
-        **asdict(study.rules),
-        **asdict(study.training),
+        **to_stored(study.rules),
+        **to_stored(study.training),
         "studies": len(plan.studies),
         "finals": study.finals,
         "searches": plan.options.searches,
@@ -83,7 +81,7 @@ def plan_of(name: str, row: RunRow) -> Plan:
     """The plan of a stored run, from its manifest alone."""
     space = parse_space(row.space_text, row.space, f"manifest of {name}")
     try:
-        options = Options.from_stored(row.options)
+        options = from_stored(Options, row.options)
     except (TypeError, KeyError) as error:
         raise StoreError(
             f"{name}: its options are those of another version ({error}). "

@@ -1,11 +1,11 @@
 """A trial in the making, and the rows that tell of it and of its trainings."""
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import datetime
 from statistics import fmean
 from typing import Any
 
-from clar_tune.records import Params
+from clar_tune.records import Params, to_stored
 from clar_tune.rows import FinalRow, RepeatRow, StudyColumns, TrialRow
 from clar_tune.search.jobs import Failure, Trained
 
@@ -14,6 +14,12 @@ COPIED = (
     *("seconds", "penalty_active", "train_nodes", "val_nodes"),
 )
 """Columns that a training's record names as the store does."""
+
+OF_STUDY = (
+    *("space", "settings", "graph", "method", "backbone"),
+    *("regularizer", "condition", "protocol", "search"),
+)
+"""Columns that every row of a study has."""
 
 
 @dataclass(slots=True)
@@ -68,7 +74,7 @@ class Trial:
 def trial_row(columns: StudyColumns, metric: str, trial: Trial) -> TrialRow:
     """The row of a trial as it stands."""
     return TrialRow(
-        **asdict(columns),
+        **_of_study(columns),
         trial=trial.trial,
         state=trial.state,
         repeats=trial.repeats,
@@ -92,7 +98,7 @@ def training_row(columns: StudyColumns, trial: int, done: Trained) -> RepeatRow 
     record, spec = done.record, done.spec
     active = {name: term.active for name, term in record.terms.items()}
     values: dict[str, Any] = {
-        **asdict(columns),
+        **_of_study(columns),
         **{name: getattr(record, name) for name in COPIED},
         "trial": trial,
         "key": spec.key,
@@ -106,7 +112,7 @@ def training_row(columns: StudyColumns, trial: int, done: Trained) -> RepeatRow 
         "select": spec.select,
         "threads": spec.threads,
         "device": done.device,
-        "terms": {name: asdict(term) for name, term in record.terms.items()},
+        "terms": to_stored(record.terms),
         "facts": record.facts,
         "seq": 0,  # given by the store
         "test_nodes": done.test_nodes,
@@ -114,3 +120,7 @@ def training_row(columns: StudyColumns, trial: int, done: Trained) -> RepeatRow 
     if done.test_score is None:
         return RepeatRow(**values)
     return FinalRow(**values, test_score=done.test_score)
+
+
+def _of_study(columns: StudyColumns) -> dict[str, Any]:
+    return {name: getattr(columns, name) for name in OF_STUDY}

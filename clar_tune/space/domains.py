@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from clar_tune.errors import SpaceError
-from clar_tune.records import Value
+from clar_tune.records import Value, stored_as
 
 
+@stored_as("low", "high", "log", "integer")
 @dataclass(frozen=True, slots=True)
 class Range:
     """Numbers from ``low`` to ``high``, both included; whole ones only with ``integer``."""
@@ -70,6 +71,7 @@ class Range:
         return self.low <= value <= self.high and (not self.integer or value == int(value))
 
 
+@stored_as("values")
 @dataclass(frozen=True, slots=True)
 class Choice:
     """One of some values."""
@@ -111,6 +113,7 @@ class Choice:
         return any(same(value, choice) for choice in self.values)
 
 
+@stored_as("value")
 @dataclass(frozen=True, slots=True)
 class Fixed:
     """One value that is not searched."""

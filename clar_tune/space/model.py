@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from clar_tune.errors import UnknownName
 from clar_tune.graphs import VARIANTS, parameters_of
-from clar_tune.records import Value
+from clar_tune.records import Value, stored_as
 from clar_tune.space.domains import Fixed, written
 from clar_tune.space.parameters import Parameter, ParameterSet
 
@@ -23,6 +23,7 @@ Parameters = Mapping[str, Parameter]
 Condition = Mapping[str, Value]
 
 
+@stored_as("max_epochs", "patience", "warmup", "select", "optimizer")
 @dataclass(frozen=True, slots=True)
 class TrainingRules:
     """How every training of a space goes; the names are those of ``TrainSpec``."""
@@ -34,6 +35,7 @@ class TrainingRules:
     optimizer: str = "adam"
 
 
+@stored_as("trials", "repeats", "reduction", "sampler", "pruning")
 @dataclass(frozen=True, slots=True)
 class SearchRules:
     """The budget and the means of every search of a space."""

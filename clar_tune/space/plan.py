@@ -1,8 +1,7 @@
 """What a run will do: a space and the options of its command, resolved into studies."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 from clar_tune.errors import ParameterError, UnknownName
 from clar_tune.graphs import (
@@ -17,7 +16,13 @@ from clar_tune.graphs import (
     varied_hash,
 )
 from clar_tune.models import Method
-from clar_tune.records import SELECTIONS, Params, TrainSpec, Value
+from clar_tune.records import (
+    SELECTIONS,
+    Params,
+    TrainSpec,
+    Value,
+    stored_as,
+)
 from clar_tune.rows import PlannedStudy, StudyColumns, rungs_up_to
 from clar_tune.seeds import seed_for
 from clar_tune.space.model import (
@@ -35,6 +40,11 @@ from clar_tune.training import check_objective
 from clar_tune.validation import fraction, one_of, positive, whole
 
 
+@stored_as(
+    *("settings", "graphs", "methods", "conditions", "protocol", "trials", "repeats", "finals"),
+    *("sampler", "pruning", "selection", "searches", "outer_test", "seed", "threads", "cpus"),
+    *("gpus", "trial_timeout", "first_trials"),
+)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
     """What a command changes of a space; ``None`` leaves it as the space says."""
@@ -61,18 +71,6 @@ class Options:
     trial_timeout: float = 1800.0
     first_trials: int | None = None
     """Trials asked for at first: an extended search keeps the start-up it had."""
-
-    def stored(self) -> dict[str, Any]:
-        """As the manifest keeps it."""
-        return asdict(self)
-
-    @staticmethod
-    def from_stored(content: Mapping[str, Any]) -> "Options":
-        """As read from a manifest."""
-        values = dict(content)
-        for name in ("graphs", "methods", "conditions"):
-            values[name] = tuple(values[name]) if values.get(name) is not None else None
-        return Options(**values)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,10 +8,11 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from clar_tune.errors import StoreError
+from clar_tune.records import from_stored, stored_as, to_stored
 from clar_tune.store.files import Files
 
 PERIOD = 10.0
@@ -27,6 +28,7 @@ GONE = (
 """Why a driver that finds no lease may not go on: it cannot know that the run is still its own."""
 
 
+@stored_as("host", "pid", "born", "nonce", "wal", "heartbeat", "seq", "released")
 @dataclass(frozen=True, slots=True)
 class Holder:
     """A driver, as its lease tells others."""
@@ -163,14 +165,14 @@ class Lease:
                 self._write(replace(self._me, released=True))
 
     def _write(self, holder: Holder) -> None:
-        data = json.dumps(asdict(holder)).encode()
+        data = json.dumps(to_stored(holder)).encode()
         self._files.write(lease_path(self._run), data, sync=False)
         self._renewed = holder.heartbeat
 
 
 def _holder(data: bytes | None) -> Holder | None:
     try:
-        return Holder(**json.loads(data)) if data else None
+        return from_stored(Holder, json.loads(data)) if data else None
     except (ValueError, TypeError):
         return None  # a broken lease protects nobody
 

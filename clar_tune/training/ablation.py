@@ -7,7 +7,7 @@ from typing import Any
 
 from clar_tune.graphs import Graph, search_nodes
 from clar_tune.models import Method, TensorGraph
-from clar_tune.records import Params, TrainRecord, TrainSpec
+from clar_tune.records import Params, TrainRecord, TrainSpec, stored_as
 from clar_tune.training.frequencies import Energy, Frequencies
 from clar_tune.training.loop import Report, train
 from clar_tune.training.test_scores import test_score
@@ -42,6 +42,7 @@ Results = Mapping[str, Sequence[Measured]]
 """The trainings of each contender by its label: plain first, then the method, then its control."""
 
 
+@stored_as("mean", "deviation")
 @dataclass(frozen=True, slots=True)
 class Summary:
     """Mean and standard deviation over trainings; no deviation of one."""

@@ -7,6 +7,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from clar_tune.graphs import FULL_SPECTRUM_NODES, Graph, Spectrum, laplacian, spectrum_of
+from clar_tune.records import stored_as
 
 BANDS = 11
 """How many equally wide bands the eigenvalues from 0 to 2 are divided into.
@@ -19,6 +20,7 @@ two.
 _ROUNDING = 1e-12  # below this part of all energy, differences between nodes are rounding
 
 
+@stored_as("total", "constant", "frequency", "bands")
 @dataclass(frozen=True, slots=True)
 class Energy:
     """The energy of outputs less their mean over the nodes, H [N, C], and where it lies.

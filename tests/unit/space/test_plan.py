@@ -6,6 +6,7 @@ import pytest
 from support.simulation import SPACE, plan_from
 
 from clar_tune.errors import ClarTuneError, ParameterError, SpaceError, UnknownName
+from clar_tune.records import from_stored, to_stored
 from clar_tune.rows import PlannedStudy, rungs_up_to
 from clar_tune.space import ParameterSet, load_space, make_plan, shipped_spaces
 from clar_tune.space.plan import Options
@@ -54,7 +55,7 @@ def test_options_survive_the_manifest():
     options = Options(
         graphs=("texas",), conditions=("layers=2",), trials=3, pruning=False, outer_test=0.2
     )
-    assert Options.from_stored(json.loads(json.dumps(options.stored()))) == options
+    assert from_stored(Options, json.loads(json.dumps(to_stored(options)))) == options
 
 
 @pytest.mark.parametrize(
