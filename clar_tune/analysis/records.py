@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from clar_tune.records import stored_as
+
 VERDICTS = ("better", "worse", "undecided", "none")
 """``none``: no verdict is allowed; a contrast says why."""
 REASONS = ("protocol", "spaces", "finals", "searches", "spread")
@@ -12,6 +14,10 @@ CHAMPION = "clar"
 """The regularizer that is compared with every rival too."""
 
 
+@stored_as(
+    *("graph", "condition", "protocol", "metric", "notes", "train_nodes", "val_nodes"),
+    "test_nodes",
+)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
     """One line of a table: a graph under a condition, and how its finals were split.
@@ -32,6 +38,7 @@ class Row:
     """Nodes that train, validate and test a final; where splits differ, on average."""
 
 
+@stored_as("asked", "trials", "failed", "repeats", "finals", "seconds")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
     """What a method was given and what it took."""
@@ -46,6 +53,11 @@ class Budget:
     seconds: float
 
 
+@stored_as(
+    *("graph", "method", "condition", "mean", "half", "units", "searches", "search_spread"),
+    *("paper", "best", "budget", "penalty_active", "weightless", "full", "used_up"),
+    *("without_complement", "remote_share"),
+)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Score:
     """What the finals of one method on one row say."""
@@ -80,6 +92,11 @@ class Score:
     """Share of all pairs of nodes that madreg takes for remote."""
 
 
+@stored_as(
+    *("graph", "condition", "method", "against", "rival", "gain", "half", "p", "p_holm"),
+    *("detectable", "units", "verdict", "paper_gain", "ratio", "ratio_half", "paper_ratio"),
+    "reason",
+)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contrast:
     """One planned comparison of two methods on one row; a positive gain is an improvement."""
@@ -110,6 +127,7 @@ class Contrast:
     """Why there is no verdict, one of ``REASONS``; empty if there is one."""
 
 
+@stored_as("condition", "x", "y")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
     """One point of a correlation."""
@@ -121,6 +139,10 @@ class Point:
     """Means over finals; ``x`` of a Spearman correlation is the value of the key itself."""
 
 
+@stored_as(
+    *("kind", "graph", "method", "condition", "metric", "key", "values", "coefficient", "low"),
+    *("high", "paper", "pairs", "units", "points", "identical", "apart", "gap", "gap_half"),
+)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Correlation:
     """How scores depend on a key of the conditions, or agree under two of its values."""
@@ -156,6 +178,10 @@ class Correlation:
     """Mean of y - x over all points and half of its 95 % interval over finals (``pearson``)."""
 
 
+@stored_as(
+    *("method", "rows", "bests", "wins", "ties", "losses", "better", "worse", "rank"),
+    "budget",
+)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
     """One method over all rows."""
@@ -175,6 +201,7 @@ class Standing:
     budget: Budget
 
 
+@stored_as("method", "against", "p", "p_holm", "ahead")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairAcross:
     """Two methods over all distinct graphs: Wilcoxon's signed ranks, corrected by Holm."""
@@ -187,6 +214,7 @@ class PairAcross:
     """Which of both the signed ranks speak for; empty if for neither."""
 
 
+@stored_as("graphs", "methods", "ranks", "friedman", "planned", "pairs", "cliques", "reason")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Across:
     """Methods over distinct graphs; tests only with enough of them."""
@@ -208,6 +236,11 @@ class Across:
     """Why there is no test; empty if there is one."""
 
 
+@stored_as(
+    *("runs", "space", "settings", "paper_table", "methods", "rows", "scores", "contrasts"),
+    *("family", "standings", "across", "caption", "conclusions", "columns", "unit"),
+    "correlations",
+)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
     """Methods side by side, with everything that belongs below the table."""

@@ -2,10 +2,10 @@
 
 import json
 import math
-from dataclasses import asdict
 from typing import Any
 
 from clar_tune.analysis import Comparison
+from clar_tune.records import to_stored
 
 FORMAT = 1
 """Counts changes that a reader of the JSON must know of."""
@@ -19,7 +19,7 @@ def as_json(*comparisons: Comparison) -> str:
 
 def data_of(comparison: Comparison) -> dict[str, Any]:
     """A comparison as JSON can hold it: what is not a number is null."""
-    return {name: _plain(value) for name, value in asdict(comparison).items()}
+    return {name: _plain(value) for name, value in to_stored(comparison).items()}
 
 
 def _plain(value: Any) -> Any:
@@ -27,6 +27,6 @@ def _plain(value: Any) -> Any:
         return value if math.isfinite(value) else None
     if isinstance(value, dict):
         return {name: _plain(item) for name, item in value.items()}
-    if isinstance(value, tuple):
+    if isinstance(value, list):
         return [_plain(item) for item in value]
     return value

@@ -2,11 +2,11 @@
 
 import csv
 from collections.abc import Iterator
-from dataclasses import asdict
 from io import StringIO
 from typing import Any
 
 from clar_tune.analysis import Comparison, Contrast, Correlation, Row, Score, split_label
+from clar_tune.records import to_stored
 
 COLUMNS = (
     *("runs", "space", "settings", "paper_table", "record"),
@@ -76,7 +76,7 @@ def _head(comparison: Comparison, row: Row, label: str) -> dict[str, Any]:
     method, column = split_label(label)
     return {
         **_origin(comparison),
-        **asdict(row),
+        **to_stored(row),
         "notes": "; ".join(row.notes),
         "method": method,
         "column": column,
@@ -84,13 +84,13 @@ def _head(comparison: Comparison, row: Row, label: str) -> dict[str, Any]:
 
 
 def _score(score: Score) -> dict[str, Any]:
-    values = asdict(score)
+    values = to_stored(score)
     del values["method"]  # the head has it in two parts
     return {**values.pop("budget"), **values}
 
 
 def _correlation(correlation: Correlation) -> dict[str, Any]:
-    values = {name: value for name, value in asdict(correlation).items() if name != "points"}
+    values = {name: value for name, value in to_stored(correlation).items() if name != "points"}
     return {**values, "values": " ".join(correlation.values)}
 
 
