@@ -144,7 +144,10 @@ class Place:
 
     def _environment(self) -> dict[str, str]:
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("RAY_", "CLAR_TUNE_"))}
-        return {**kept, "XDG_CACHE_HOME": str(self.folder / "cache"), "CLAR_TUNE_STORE": "store"}
+        # Tune's own table is asked for: noise that must not reach what a command prints.
+        noise = {"RAY_AIR_NEW_OUTPUT": "1"}
+        ours = {"XDG_CACHE_HOME": str(self.folder / "cache"), "CLAR_TUNE_STORE": "store"}
+        return {**kept, **noise, **ours}
 
 
 @dataclass(frozen=True, slots=True)
