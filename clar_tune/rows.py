@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated, Any, NamedTuple
 
-from clar_tune.records import Params
+from clar_tune.records import Params, from_stored, stored_as
 
 JSON = "json"
 """Marks a column that is stored as JSON text, its keys in the order in which they are given."""
@@ -141,6 +141,10 @@ class RepeatScore(NamedTuple):
         return self.graph, self.method, self.condition, self.search
 
 
+@stored_as(
+    *("graph", "method", "condition", "protocol", "metric"),
+    *("trials", "repeats", "finals", "rungs", "parameters"),
+)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedStudy:
     """What a manifest says of one study; all of its searches are alike."""
@@ -165,27 +169,6 @@ class PlannedStudy:
         """Graph, condition and method."""
         return self.graph, self.condition, self.method
 
-    @property
-    def stored(self) -> dict[str, Any]:
-        """As the manifest keeps it."""
-        return {
-            "graph": self.graph,
-            "method": self.method,
-            "condition": self.condition,
-            "protocol": self.protocol,
-            "metric": self.metric,
-            "trials": self.trials,
-            "repeats": self.repeats,
-            "finals": self.finals,
-            "rungs": list(self.rungs),
-            "parameters": self.parameters,
-        }
-
-    @staticmethod
-    def from_stored(content: Mapping[str, Any]) -> "PlannedStudy":
-        """As read from a manifest."""
-        return PlannedStudy(**{**content, "rungs": tuple(content["rungs"])})
-
 
 def rungs_up_to(repeats: int, reduction: int) -> tuple[int, ...]:
     """1, r, r², … repeats, and the last one."""
@@ -193,6 +176,7 @@ def rungs_up_to(repeats: int, reduction: int) -> tuple[int, ...]:
     return (*powers, repeats)
 
 
+@stored_as("notes", "counts_as", "generated")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphFacts:
     """What a manifest says of a graph, so that readers need neither its file nor a catalogue."""
@@ -202,20 +186,6 @@ class GraphFacts:
     counts_as: str
     """The graph that it stands for in tests across graphs, itself or a twin."""
     generated: bool
-
-    @property
-    def stored(self) -> dict[str, Any]:
-        """As the manifest keeps it."""
-        return {
-            "notes": list(self.notes),
-            "counts_as": self.counts_as,
-            "generated": self.generated,
-        }
-
-    @staticmethod
-    def from_stored(content: Mapping[str, Any]) -> "GraphFacts":
-        """As read from a manifest."""
-        return GraphFacts(**{**content, "notes": tuple(content["notes"])})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -258,21 +228,21 @@ class RunRow:
     correlate: Annotated[Mapping[str, Any], JSON] | None = None
     """Which correlation its space is about, as a space file writes it, if it is."""
     study_plans: Annotated[Sequence[Mapping[str, Any]], JSON] = ()
-    """Every planned study, as ``PlannedStudy.stored``; manifests of older versions have none."""
+    """Every planned study, as ``PlannedStudy`` is stored; older manifests have none."""
     graph_facts: Annotated[Mapping[str, Mapping[str, Any]], JSON] = field(default_factory=dict)
-    """Every graph by its name, as ``GraphFacts.stored``."""
+    """Every graph by its name, as ``GraphFacts`` are stored."""
     workers: Int32 | None = None
     """How many trainings its driver has under way at once, at most."""
 
     @property
     def planned(self) -> list[PlannedStudy]:
         """Every planned study."""
-        return [PlannedStudy.from_stored(content) for content in self.study_plans]
+        return [from_stored(PlannedStudy, content) for content in self.study_plans]
 
     @property
     def graphs(self) -> dict[str, GraphFacts]:
         """What must be known of each graph, by its name."""
-        return {name: GraphFacts.from_stored(found) for name, found in self.graph_facts.items()}
+        return {name: from_stored(GraphFacts, own) for name, own in self.graph_facts.items()}
 
 
 Row = RunRow | TrialRow | RepeatRow | FinalRow

@@ -6,7 +6,7 @@ from dataclasses import replace
 from clar_tune.analysis.layout import parts_of
 from clar_tune.errors import ClarTuneError
 from clar_tune.graphs import VARIANTS, dataset_named, known_facts, metric_of
-from clar_tune.records import Params
+from clar_tune.records import Params, to_stored
 from clar_tune.rows import PlannedStudy, RunRow, TrialRow, rungs_up_to
 from clar_tune.space import Fixed, Levels, Parameter, ParameterSet, stored_levels
 
@@ -30,8 +30,8 @@ def upgraded(row: RunRow, trials: Sequence[TrialRow]) -> RunRow:
     ]
     return replace(
         row,
-        study_plans=[plan.stored for plan in plans],
-        graph_facts={plan.graph: known_facts(plan.graph).stored for plan in plans},
+        study_plans=[to_stored(plan) for plan in plans],
+        graph_facts={plan.graph: to_stored(known_facts(plan.graph)) for plan in plans},
     )
 
 

@@ -60,8 +60,8 @@ def plan_columns(plan: Plan) -> dict[str, Any]:
         "options": to_stored(plan.options),
         "budget": _budget(plan),
         # Repeated searches are alike.
-        "study_plans": [s.planned.stored for s in plan.studies if not s.columns.search],
-        "graph_facts": {name: known_facts(name).stored for name in plan.graphs},
+        "study_plans": [to_stored(s.planned) for s in plan.studies if not s.columns.search],
+        "graph_facts": {name: to_stored(known_facts(name)) for name in plan.graphs},
     }
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from clar_tune.errors import SpaceError
-from clar_tune.records import Value, stored_as
+from clar_tune.records import Value, from_stored, stored_as
 
 
 @stored_as("low", "high", "log", "integer")
@@ -37,11 +37,6 @@ class Range:
     def __str__(self) -> str:
         whole, log = ", whole" if self.integer else "", ", log" if self.log else ""
         return f"{self.low} to {self.high}{whole}{log}"
-
-    @property
-    def stored(self) -> dict[str, Value]:
-        """As a space file writes it."""
-        return {"low": self.low, "high": self.high, "log": self.log, "integer": self.integer}
 
     @property
     def count(self) -> int | None:
@@ -89,11 +84,6 @@ class Choice:
         return ", ".join(map(written, self.values))
 
     @property
-    def stored(self) -> dict[str, list[Value]]:
-        """As a space file writes it."""
-        return {"choices": list(self.values)}
-
-    @property
     def count(self) -> int:
         """How many values there are."""
         return len(self.values)
@@ -126,11 +116,6 @@ class Fixed:
         return written(self.value)
 
     @property
-    def stored(self) -> dict[str, Value]:
-        """As a space file writes it."""
-        return {"value": self.value}
-
-    @property
     def values(self) -> tuple[Value, ...]:
         """The one value."""
         return (self.value,)
@@ -148,10 +133,10 @@ Domain = Range | Choice | Fixed
 
 
 def domain_from_stored(content: Mapping[str, Any]) -> Domain:
-    """As read from a manifest, where it stands as ``stored`` writes it."""
-    if "choices" in content:
-        return Choice(tuple(content["choices"]))
-    return Fixed(content["value"]) if "value" in content else Range(**content)
+    """As read from a manifest."""
+    if "values" in content:
+        return from_stored(Choice, content)
+    return from_stored(Fixed, content) if "value" in content else from_stored(Range, content)
 
 
 def written(value: Value) -> str:

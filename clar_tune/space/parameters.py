@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from clar_tune.errors import SpaceError
-from clar_tune.records import Value
+from clar_tune.records import Value, to_stored
 from clar_tune.space.domains import Domain, domain_from_stored, same
 
 
@@ -53,7 +53,7 @@ class ParameterSet:
 
     @property
     def stored(self) -> dict[str, dict[str, Any]]:
-        """As a manifest keeps them: by name, written as in a space file."""
+        """As a manifest keeps them, by name."""
         return {parameter.name: _written(parameter) for parameter in self.parameters}
 
     @staticmethod
@@ -94,7 +94,7 @@ class ParameterSet:
 
 def _written(parameter: Parameter) -> dict[str, Any]:
     when = {name: list(values) for name, values in parameter.when.items()}
-    return {**parameter.domain.stored, **({"when": when} if when else {})}
+    return {**to_stored(parameter.domain), **({"when": when} if when else {})}
 
 
 def _read(name: str, content: Mapping[str, Any]) -> Parameter:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from support.results import finished, replanned
 
 from clar_tune.analysis.runs import RunView, StudyView
+from clar_tune.records import to_stored
 
 HACK = "window.hacked = 1"
 SCRIPT = f"<script>{HACK}</script>"
@@ -30,7 +31,7 @@ def hostile() -> RunView:
         studies=(),
     )
     studies = tuple(map(_study, run.studies))
-    row = replace(row, study_plans=[study.planned.stored for study in studies])
+    row = replace(row, study_plans=[to_stored(study.planned) for study in studies])
     return RunView(f"{SCRIPT}{IMAGE}{LONG}{EMOJI}", row, studies)
 
 

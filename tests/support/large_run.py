@@ -11,6 +11,7 @@ from support.stored_rows import row
 from clar_tune.analysis.manifest_upgrade import upgraded
 from clar_tune.analysis.runs import RunView, StudyView, studies_of
 from clar_tune.graphs import known_facts
+from clar_tune.records import to_stored
 from clar_tune.rows import FinalRow, RepeatScore, RunRow, TrialRow
 from clar_tune.search.manifest import manifest_of
 from clar_tune.seeds import seed_for
@@ -41,8 +42,8 @@ def large(trials: int = 100, finals: int = 10) -> RunView:
         study_plans=[],  # told by the rows below
     )
     studies = tuple(_study(run, graph, method, trials, finals) for graph, _, method in places)
-    facts = {graph: known_facts(graph).stored for graph in GRAPHS}
-    plans = [study.planned.stored for study in studies]
+    facts = {graph: to_stored(known_facts(graph)) for graph in GRAPHS}
+    plans = [to_stored(study.planned) for study in studies]
     return RunView("large", replace(run, study_plans=plans, graph_facts=facts), studies)
 
 

@@ -1,6 +1,5 @@
 """``run``, ``resume`` and ``extend`` as a program calls them, with workers that only pretend."""
 
-import json
 import signal
 import threading
 from contextlib import contextmanager
@@ -12,6 +11,7 @@ from support.simulation import pretend, work
 from clar_tune import api
 from clar_tune.cluster import Launch, driver
 from clar_tune.errors import GraphError, ParameterError, StoreError, UnknownName
+from clar_tune.records import from_stored
 from clar_tune.search import Failure
 from clar_tune.space import Options
 from clar_tune.store import Store
@@ -118,7 +118,7 @@ def test_a_run_without_a_name_is_named_after_its_space(place):
 
 def test_options_and_resources_are_those_of_the_call(place):
     place.run(options=Options(trials=5, methods=("gcn+clar",)), launch=Launch(cpus=2, gpus=0.5))
-    options = Options.from_json(place.stored.row.options)
+    options = from_stored(Options, place.stored.row.options)
     assert options == Options(trials=5, methods=("gcn+clar",), threads=2, cpus=2.0, gpus=0.5)
     assert place.counts() == (5, 2)
 
@@ -152,17 +152,18 @@ def test_an_observer_sees_the_run_and_may_drain_it(place):
 
 def test_extending_adds_trials_and_finals_and_keeps_the_start_up(place):
     place.run()
-    before = {row.params for row in Store.open(place.url).trials("it")}
+    before = [row.params for row in Store.open(place.url).trials("it")]
     outcome = api.extend("it", store=place.url, trials=4, finals=1)
     assert outcome.state == "finished"
     assert place.counts()[0] == 1 + 12
-    assert before < {row.params for row in Store.open(place.url).trials("it")}
+    after = [row.params for row in Store.open(place.url).trials("it")]
+    assert len(after) > len(before) and all(params in after for params in before)
     row = place.stored.row
-    options = Options.from_json(row.options)
+    options = from_stored(Options, row.options)
     assert (options.trials, options.finals, options.first_trials) == (12, 3, 8)
-    assert json.loads(row.budget)["trials"] == 12
+    assert row.budget["trials"] == 12
     api.extend("it", store=place.url, finals=1)
-    options = Options.from_json(place.stored.row.options)
+    options = from_stored(Options, place.stored.row.options)
     assert (options.trials, options.finals, options.first_trials) == (12, 4, 8)
 
 
@@ -263,8 +264,8 @@ def test_what_cannot_go_on_is_refused_and_the_run_stays_as_it_is(place):
     ("change", "error"),
     [
         ({"numbers": 0}, StoreError),
-        ({"graph_hashes": json.dumps({"csbm-homophily": "other"})}, GraphError),
-        ({"options": json.dumps({"unheard": 1})}, StoreError),
+        ({"graph_hashes": {"csbm-homophily": "other"}}, GraphError),
+        ({"options": {"unheard": 1}}, StoreError),
     ],
 )
 def test_rows_that_could_not_be_compared_are_not_added(place, change, error, monkeypatch):

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from support.stored_rows import run_row
 
 import clar_tune
 from clar_tune.analysis import Comparison, Contrast, Correlation, Row, Score
@@ -18,9 +19,11 @@ from clar_tune.records import (
     stored_as,
     to_stored,
 )
+from clar_tune.rows import GraphFacts, PlannedStudy
 from clar_tune.space import Choice, Fixed, Options, Range
 from clar_tune.space.model import SearchRules, TrainingRules
 from clar_tune.store.lease import Holder
+from clar_tune.store.schema import plain
 from clar_tune.training.ablation import Summary
 from clar_tune.training.frequencies import Energy
 
@@ -49,6 +52,19 @@ TRAINED = TrainRecord(
 )
 OPTIONS = Options(graphs=("cora", "texas"), conditions=("layers=8",), trials=3, searches=5)
 HOLDER = Holder(host="h", pid=7, born="b", nonce="n", wal="w", heartbeat=1.5)
+PLANNED = PlannedStudy(
+    graph="cora",
+    method="gcn",
+    condition="layers=8",
+    protocol="planetoid",
+    metric="accuracy",
+    trials=8,
+    repeats=9,
+    finals=10,
+    rungs=(1, 3, 9),
+    parameters={"lr": {"low": 0.001, "high": 0.1, "log": True, "integer": False}},
+)
+FACTS = GraphFacts(notes=("leaky",), counts_as="texas", generated=False)
 BUDGET = Budget(asked=8, trials=7, failed=1, repeats=20, finals=3, seconds=1.5)
 PAIR = PairAcross(method="gcn+clar", against="gcn", p=0.25, p_holm=0.5)
 POINT = Point(condition="1", x=1.0, y=0.5)
@@ -147,6 +163,8 @@ RECORDS = [
     Range(0.001, 0.1, log=True),
     Choice((1, None)),
     Fixed("node"),
+    PLANNED,
+    FACTS,
     HOLDER,
     Energy(total=1.0, constant=0.5, frequency=None, bands=(0.25, 0.75)),
     Summary(mean=0.5, deviation=None),
@@ -182,6 +200,12 @@ TEXTS = [
     '{"low": 0.001, "high": 0.1, "log": true, "integer": false}',
     '{"values": [1, null]}',
     '{"value": "node"}',
+    (
+        '{"graph": "cora", "method": "gcn", "condition": "layers=8", "protocol": "planetoid", '
+        '"metric": "accuracy", "trials": 8, "repeats": 9, "finals": 10, "rungs": [1, 3, 9], '
+        '"parameters": {"lr": {"low": 0.001, "high": 0.1, "log": true, "integer": false}}}'
+    ),
+    '{"notes": ["leaky"], "counts_as": "texas", "generated": false}',
     (
         '{"host": "h", "pid": 7, "born": "b", "nonce": "n", "wal": "w", "heartbeat": 1.5, '
         '"seq": -1, "released": false}'
@@ -253,16 +277,17 @@ def test_nothing_else_turns_fields_into_stored_names():
         assert "asdict" not in file.read_text(), file
 
 
-@pytest.mark.parametrize("record", [OPTIONS, HOLDER, SPEC])
+@pytest.mark.parametrize("record", [OPTIONS, HOLDER, SPEC, PLANNED, FACTS])
 def test_what_was_written_is_read_again(record):
     assert from_stored(type(record), json.loads(json.dumps(to_stored(record)))) == record
 
 
 def test_options_of_a_manifest_are_read_and_written():
     text = json.dumps(json.loads(TEXTS[RECORDS.index(OPTIONS)]), sort_keys=True)
-    assert OPTIONS.to_json() == text
-    assert Options.from_json(text) == OPTIONS
-    assert Options.from_json('{"searches": 5}') == Options(searches=5)
+    row = run_row(options=to_stored(OPTIONS))
+    assert plain("runs", row)["options"] == text
+    assert from_stored(Options, json.loads(text)) == OPTIONS
+    assert from_stored(Options, {"searches": 5}) == Options(searches=5)
 
 
 def test_a_renamed_field_keeps_its_stored_name_and_its_place():

@@ -17,6 +17,7 @@ from clar_tune.analysis.comparison import compare
 from clar_tune.analysis.records import Across
 from clar_tune.analysis.runs import RunView, studies_of
 from clar_tune.errors import StoreError
+from clar_tune.records import to_stored
 from clar_tune.report.figures import (
     DARK,
     LIGHT,
@@ -396,9 +397,9 @@ def test_parallel_axes_are_places_or_ranges(study):
     )
     parameters = {
         "rate": {"low": 1e-5, "high": 2.0, "log": True, "integer": False},
-        "hidden": {"choices": [16, 32, 64]},
-        "flag": {"choices": [False, True]},
-        "clamp": {"choices": [None, 10], "when": {"flag": [False, True]}},
+        "hidden": {"values": [16, 32, 64]},
+        "flag": {"values": [False, True]},
+        "clamp": {"values": [None, 10], "when": {"flag": [False, True]}},
     }
     shown = replanned(replace(study, trials=trials, curves={}), parameters=parameters)
     axes = {axis.name: axis for axis in axes_of(trials_of(shown))}
@@ -533,7 +534,7 @@ def test_hostile_names_give_safe_and_different_files(study):
 
 def test_hostile_names_show_as_text(tmp_path, run):
     studies = tuple(replanned(s, method=s.method.replace("clar", HOSTILE)) for s in run.studies)
-    row = replace(run.row, study_plans=[study.planned.stored for study in studies])
+    row = replace(run.row, study_plans=[to_stored(study.planned) for study in studies])
     hostile = RunView(HOSTILE, row, studies)
     figures = of_comparison(compare([hostile]), [hostile])
     figures += of_study(replanned(studies[-1], condition=HOSTILE), {HOSTILE: 1.0})

@@ -235,8 +235,8 @@ def test_the_selection_by_score_fits_every_classification():
 def test_what_a_study_chooses_from_is_read_from_a_manifest_as_it_was_written(space):
     for settings in load_space(space).settings:
         for study in make_plan(load_space(space), Options(settings=settings)).studies:
-            stored = json.loads(json.dumps(study.planned.stored))
-            planned = PlannedStudy.from_stored(stored)
+            stored = json.loads(json.dumps(to_stored(study.planned)))
+            planned = from_stored(PlannedStudy, stored)
             assert planned == study.planned
             assert ParameterSet.from_stored(planned.parameters) == study.parameters
 
