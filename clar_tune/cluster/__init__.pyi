@@ -10,6 +10,7 @@ from .driver import (
 from .environment import is_loopback as is_loopback, prepare as prepare
 from .health import Check as Check, installed as installed, unwritable_cache as unwritable_cache
 from .inspection import inspect as inspect
-from .packaging import JOB as JOB, modules_of as modules_of, packed as packed
+from .packaging import modules_of as modules_of, packed as packed
+from .ray_internals import JOB as JOB
 from .resources import GIB as GIB, Resources as Resources
 from .submitted_runs import Job as Job, Jobs as Jobs

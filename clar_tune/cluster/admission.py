@@ -10,13 +10,17 @@ from typing import Any
 
 import grpc  # type: ignore[import-untyped]
 import ray
-from ray._private import services
-from ray._private.authentication.authentication_utils import is_token_auth_enabled
-from ray._raylet import AuthenticationTokenLoader, GcsClient  # type: ignore[attr-defined]
-from ray.core.generated import gcs_service_pb2, gcs_service_pb2_grpc
-from ray.core.generated.gcs_pb2 import GcsNodeInfo  # type: ignore[attr-defined]
 
-from clar_tune.cluster.environment import is_loopback
+from clar_tune.cluster.environment import is_loopback, is_token_auth_enabled
+from clar_tune.cluster.ray_internals import (
+    CLUSTER_ID,
+    head_address,
+    head_client,
+    nodes_here,
+    nodes_of,
+    token_header,
+    versions_of,
+)
 from clar_tune.errors import ClusterError
 
 ANSWER = 10.0
@@ -54,9 +58,8 @@ def _located(address: str) -> str:
             f"--address {address}: write HOST:PORT. A run is handed to a dashboard's address "
             "with `clar-tune submit --address`."
         )
-    services.find_gcs_addresses.cache_clear()  # type: ignore[attr-defined]
     try:
-        found = services.canonicalize_bootstrap_address(address)
+        found = head_address(address)
         if found is None:
             raise ValueError("no cluster is named")
         int(found.rpartition(":")[2])
@@ -83,11 +86,10 @@ def asked(address: str, metadata: tuple[tuple[str, str], ...]) -> bool | None:
     """Whether a cluster answers a caller; none if there is no cluster."""
     until = time.monotonic() + ANSWER
     with grpc.insecure_channel(address) as channel:
-        stub: Any = gcs_service_pb2_grpc.NodeInfoGcsServiceStub(channel)  # type: ignore[no-untyped-call]
-        request = gcs_service_pb2.GetClusterIdRequest()  # type: ignore[attr-defined]
+        ask = channel.unary_unary(CLUSTER_ID)
         while True:
             try:
-                stub.GetClusterId(request, metadata=metadata, timeout=ANSWER)
+                ask(b"", metadata=metadata, timeout=ANSWER)
                 return True
             except grpc.RpcError as error:
                 code = error.code()
@@ -118,17 +120,15 @@ def _check_token(where: str, address: str) -> None:
 
 def _own_token() -> dict[str, str]:
     """The token of this machine as a header, or nothing."""
-    loader = AuthenticationTokenLoader.instance()
     try:
-        known = loader.has_token(ignore_auth_mode=True)
-        return dict(loader.get_token_for_http_header()) if known else {}
+        return token_header()
     except Exception:  # a file that is named but not there; its text might hold a token
         return {}
 
 
-def _client(where: str, address: str) -> GcsClient:
+def _client(where: str, address: str) -> Any:
     try:
-        return GcsClient(address=address)
+        return head_client(address)
     except ray.exceptions.AuthenticationError as error:
         raise ClusterError(f"{where}: the cluster refuses this driver. {SAME_TOKEN}.") from error
     except (RuntimeError, ray.exceptions.RayError) as error:
@@ -138,10 +138,8 @@ def _client(where: str, address: str) -> GcsClient:
         ) from error
 
 
-def _check_versions(where: str, client: GcsClient) -> None:
-    from ray._common.usage.usage_lib import get_cluster_metadata
-
-    theirs = get_cluster_metadata(client) or {}
+def _check_versions(where: str, client: Any) -> None:
+    theirs = versions_of(client)
     ours = {"ray_version": ray.__version__, "python_version": platform.python_version()}
     if any(theirs.get(name, version) != version for name, version in ours.items()):
         raise ClusterError(
@@ -151,17 +149,11 @@ def _check_versions(where: str, client: GcsClient) -> None:
         )
 
 
-def _check_membership(where: str, client: GcsClient) -> None:
+def _check_membership(where: str, client: Any) -> None:
     """A driver needs a node of the cluster on its own machine."""
-    alive = GcsNodeInfo.GcsNodeState.ALIVE
     until = time.monotonic() + ANSWER
     while True:
-        members = {
-            info.node_id.hex()
-            for info in client.get_all_node_info(timeout=ANSWER, state_filter=alive).values()
-        }
-        here: set[str] = services.find_node_ids()  # type: ignore[no-untyped-call]
-        if members & set(here):
+        if nodes_of(client, ANSWER) & nodes_here():
             return
         if time.monotonic() > until:
             raise ClusterError(

@@ -1,9 +1,9 @@
 """Successive halving over repeats: one Ray ASHA per study."""
 
-from types import SimpleNamespace
-from typing import Any, cast
-
+from ray.tune.experiment import Trial
 from ray.tune.schedulers import ASHAScheduler, TrialScheduler
+
+from clar_tune.cluster.ray_internals import CONTROLLER, asha_trial
 
 
 class Rungs:
@@ -24,17 +24,15 @@ class Rungs:
             reduction_factor=reduction,
             brackets=1,
         )
-        self._known: dict[int, Any] = {}
+        self._known: dict[int, Trial] = {}
 
     def __call__(self, trial: int, repeats: int, mean: float) -> bool:
         """Whether a trial goes on."""
-        # ASHA's hooks read a trial's id and nothing else, and never the controller.
-        controller = cast(Any, None)
         if trial not in self._known:
-            self._known[trial] = SimpleNamespace(trial_id=str(trial))
-            self._asha.on_trial_add(controller, self._known[trial])
+            self._known[trial] = asha_trial(trial)
+            self._asha.on_trial_add(CONTROLLER, self._known[trial])
         result = {"repeats": repeats, "score": mean}
-        decision = self._asha.on_trial_result(controller, self._known[trial], result)
+        decision = self._asha.on_trial_result(CONTROLLER, self._known[trial], result)
         if decision == TrialScheduler.STOP:
-            self._asha.on_trial_complete(controller, self._known[trial], result)
+            self._asha.on_trial_complete(CONTROLLER, self._known[trial], result)
         return bool(decision == TrialScheduler.CONTINUE)

@@ -1,12 +1,10 @@
 """What a cluster's autoscaler may still start.
 
-Ray tells nobody which types of machines an autoscaler knows. But the process that does the
-scaling, on the head, was started with the path of its configuration, and Ray's launcher has
-written the resources of every type into that file.
+Ray tells nobody which types of machines an autoscaler knows. But its configuration lies on the
+head, and Ray's launcher has written the resources of every type into it.
 """
 
 import math
-from pathlib import Path
 from typing import Any
 
 import ray
@@ -14,10 +12,9 @@ import yaml
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from clar_tune.cluster.capacity import Growth
-from clar_tune.cluster.connection import is_head
+from clar_tune.cluster.ray_internals import autoscaler_file, is_head
 from clar_tune.cluster.resources import Node
 
-OPTION = "--autoscaling-config="
 ANSWER = 60.0
 """Seconds within which the head must answer; it may have to start a process first."""
 
@@ -41,19 +38,15 @@ def growth() -> Growth:
 
 def configuration(cluster: str) -> dict[str, Any]:
     """Node types and their limits, as the autoscaler of a cluster with its head here was told."""
-    import psutil  # type: ignore[import-untyped]  # Ray brings it along
-
-    for process in psutil.process_iter(["cmdline"]):
-        words = process.info["cmdline"] or []
-        paths = [word.removeprefix(OPTION) for word in words if word.startswith(OPTION)]
-        if paths and f"--gcs-address={cluster}" in words:
-            try:
-                content = yaml.safe_load(Path(paths[0]).expanduser().read_text())
-            except (OSError, yaml.YAMLError):
-                return {}
-            names = ("max_workers", "head_node_type", "available_node_types")
-            return {name: content.get(name) for name in names}
-    return {}
+    file = autoscaler_file(cluster)
+    if file is None:
+        return {}
+    try:
+        content = yaml.safe_load(file.read_text())
+    except (OSError, yaml.YAMLError):
+        return {}
+    names = ("max_workers", "head_node_type", "available_node_types")
+    return {name: content.get(name) for name in names}
 
 
 def growth_from(content: dict[str, Any]) -> Growth:

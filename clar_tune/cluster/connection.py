@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import ray
-from ray._common.utils import get_default_system_temp_dir
 
 from clar_tune.cluster.admission import admitted
+from clar_tune.cluster.ray_internals import is_head, temporary_folder
 from clar_tune.cluster.resources import Node as Node
 from clar_tune.errors import ClusterError
 
@@ -61,7 +61,7 @@ def _refusal(address: str, error: Exception) -> str:
     """Why there is no cluster, in Ray's words and ours."""
     said = (str(error).strip().splitlines() or [type(error).__name__])[0]
     if address == "local":
-        folder = str(get_default_system_temp_dir())  # type: ignore[no-untyped-call]
+        folder = temporary_folder()
         free = shutil.disk_usage(folder).free / 2**20
         return (
             f"Ray does not start on this machine ({said}). It needs room in the temporary "
@@ -88,11 +88,6 @@ def _deaf_children() -> Iterator[None]:
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGTERM, handler)  # Ray has put its own in its place
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def is_head(node: dict[str, Any]) -> bool:
-    """Whether Ray's description of a machine is that of the head."""
-    return "node:__internal_head__" in node["Resources"]
 
 
 def _node(node: dict[str, Any]) -> Node:

@@ -8,9 +8,10 @@ import ray
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from clar_tune.cluster.admission import asked
-from clar_tune.cluster.connection import connected, is_head
+from clar_tune.cluster.connection import connected
 from clar_tune.cluster.environment import is_loopback
 from clar_tune.cluster.health import Check, Machine, differences, examine
+from clar_tune.cluster.ray_internals import is_head
 from clar_tune.cluster.resources import GIB
 from clar_tune.errors import ClusterError
 

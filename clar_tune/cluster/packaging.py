@@ -13,6 +13,7 @@ from tempfile import TemporaryDirectory
 
 from pathspec import PathSpec
 
+from clar_tune.cluster.ray_internals import JOB
 from clar_tune.errors import ClusterError
 from clar_tune.models import Method
 
@@ -134,10 +135,6 @@ def _graphs(folder: Path) -> list[str]:
     data = os.environ.get("CLAR_TUNE_DATA")
     path = Path(data).absolute() if data else folder
     return [f"/{path.relative_to(folder)}/"] if folder in path.parents else []
-
-
-JOB = "RAY_JOB_CONFIG_JSON_ENV_VAR"
-"""What Ray tells a submitted job about itself, as JSON."""
 
 
 def modules_of(methods: Iterable[Method]) -> list[Path]:

@@ -17,6 +17,7 @@ from ray.exceptions import AuthenticationError
 from ray.job_submission import JobDetails, JobSubmissionClient
 
 from clar_tune.cluster.packaging import silenced
+from clar_tune.cluster.ray_internals import STOP_PATIENCE, is_invalid_token
 from clar_tune.errors import ClusterError, UnknownName
 from clar_tune.store import LATEST
 
@@ -117,7 +118,7 @@ class Jobs:
                 # Read by the process that stops the job: it kills after 3 s unless told better.
                 runtime_env={
                     "working_dir": str(archive),
-                    "env_vars": {"RAY_JOB_STOP_WAIT_TIME_S": str(round(patience))},
+                    "env_vars": {STOP_PATIENCE: str(round(patience))},
                 },
             )
         return self.again(job)
@@ -157,7 +158,7 @@ class Jobs:
         except BrokenPipeError:  # nobody reads what is printed any more
             raise
         except AuthenticationError as error:
-            raise ClusterError(_refusal(self.address, str(error))) from None
+            raise ClusterError(_refusal(self.address, error)) from None
         except (OSError, RuntimeError, ValueError, ClientError) as error:
             raise ClusterError(f"{self.address}: {_last_line(str(error))}") from error
 
@@ -194,9 +195,9 @@ def _unsaid(names: Sequence[str]) -> Iterator[None]:
         os.environ.update(kept)
 
 
-def _refusal(address: str, text: str) -> str:
+def _refusal(address: str, error: AuthenticationError) -> str:
     where = "~/.ray/auth_token, the file that RAY_AUTH_TOKEN_PATH names, or RAY_AUTH_TOKEN"
-    if "invalid" in text.lower():
+    if is_invalid_token(error):
         return f"{address} refuses the token. Put the cluster's own into {where}."
     return f"{address} wants a token, and none was sent. Put the cluster's into {where}."
 

@@ -16,6 +16,7 @@ from ray.tune.schedulers import FIFOScheduler, TrialScheduler
 from ray.tune.search import Searcher
 
 from clar_tune.cluster.capacity import Capacity
+from clar_tune.cluster.ray_internals import actor_of, forget_results, live_trials
 from clar_tune.cluster.worker import FETCH, GRACE
 from clar_tune.search import Conductor
 
@@ -103,7 +104,7 @@ class StudyScheduler(Unsaved, FIFOScheduler):
 
     def choose_trial_to_run(self, controller: Any) -> Trial | None:
         """Of the trials that wait the one whose job went out first; others are not looked at."""
-        live = controller.get_live_trials()
+        live = live_trials(controller)
         waiting = {trial.trial_id: trial for trial in live if trial.status == Trial.PENDING}
         return next((waiting[t] for t in self._conductor.live if t in waiting), None)
 
@@ -127,8 +128,7 @@ class RunCallback(Unsaved, Callback):
     def on_trial_complete(self, iteration: int, trials: Any, trial: Trial, **info: Any) -> None:
         """Tune keeps every trial there ever was: of one that ended its name is enough."""
         trial.set_config({})  # type: ignore[no-untyped-call]
-        told = trial.run_metadata
-        told.last_result, told.metric_analysis, told.metric_n_steps = {}, {}, {}
+        forget_results(trial)
 
     def on_trial_error(self, iteration: int, trials: Any, trial: Trial, **info: Any) -> None:
         """Only a lost worker is an error of Tune's: trainings that fail are results."""
@@ -149,8 +149,9 @@ class RunCallback(Unsaved, Callback):
         """End workers that are stuck where their own time limit cannot reach: they are lost."""
         silent = self._conductor.overdue(SILENCE)
         for trial in trials if silent else ():
-            if trial.trial_id in silent and trial.temporary_state.ray_actor:
-                ray.kill(trial.temporary_state.ray_actor)
+            actor = actor_of(trial) if trial.trial_id in silent else None
+            if actor is not None:
+                ray.kill(actor)
 
 
 def _cause(trial: Trial) -> str:

@@ -5,9 +5,9 @@ from typing import Any
 
 import ray
 from ray import tune
-from ray.tune.execution.class_cache import ENV_VARS_TO_PROPAGATE
 
 from clar_tune.cluster.capacity import Capacity
+from clar_tune.cluster.ray_internals import withhold_credentials
 from clar_tune.cluster.tune_hooks import Failsafe, RunCallback, StudyScheduler, StudySearcher
 from clar_tune.cluster.worker import Worker
 from clar_tune.graphs import Graph
@@ -27,7 +27,7 @@ def search(
     from the store. ``tick`` is called several times a second. An error of a hook is raised as
     it was.
     """
-    _withhold_credentials()
+    withhold_credentials()
     failsafe = Failsafe()
     gpus = capacity.resources.gpus
     trainable = tune.with_parameters(Worker, graphs=dict(graphs), gpus=gpus)
@@ -60,12 +60,3 @@ def search(
             raise failsafe.error from None
         if not failsafe.over:
             raise
-
-
-def _withhold_credentials() -> None:
-    """Keep the store's credentials with the driver, the only one that writes.
-
-    Tune would hand them to every worker, and Ray's agents write what they hand on into logs.
-    """
-    secret = {name for name in ENV_VARS_TO_PROPAGATE if name.startswith("AWS_")}
-    ENV_VARS_TO_PROPAGATE.difference_update(secret)

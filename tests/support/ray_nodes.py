@@ -16,7 +16,7 @@ from typing import Any
 import psutil
 from support.commands import Place
 
-from clar_tune.cluster.environment import LOOPBACK
+from clar_tune.cluster.ray_internals import LOOPBACK
 
 RAY = Path(sys.executable).with_name("ray")
 PATIENCE = 240.0

@@ -1,6 +1,7 @@
 """The order of the packages, their doors, and the homes of large libraries."""
 
 import ast
+import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -46,6 +47,14 @@ READERS = ("analysis", "report")
 """Packages that read results where neither torch nor Ray is."""
 
 NOT_FOR_READERS = ("models", "engine", "training", "search", "cluster")
+
+RAY_INTERNALS = PACKAGE / "cluster/ray_internals.py"
+PRIVATE_TO_RAY = re.compile(
+    r"ray\b.*\._(?!_)"  # an underscore, but no __version__
+    r"|ray\.(core|tune\.execution|dashboard|autoscaler|scripts|cluster_utils)\b"
+    r"|.*\.(temporary_state|run_metadata|get_live_trials)\b"  # of Tune's trials and controller
+)
+"""Names that Ray may change at any time."""
 
 
 def layer_of(file: Path) -> str:
@@ -181,6 +190,44 @@ def test_large_dependencies_stay_at_home():
         for found in imports_of(file):
             homes = HOMES.get(found.module.partition(".")[0])
             assert homes is None or layer_of(file) in homes, f"{file} imports {found.module}"
+
+
+def private_to_ray(text: str) -> list[str]:
+    """What a source uses of Ray that is not public."""
+    names = []
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names += [f"{node.module}.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.Attribute):
+            names.append(ast.unparse(node))
+    return [name for name in names if PRIVATE_TO_RAY.match(name)]
+
+
+def test_private_parts_of_ray_are_used_in_one_file():
+    assert private_to_ray(RAY_INTERNALS.read_text())
+    for file in set(files()) - {RAY_INTERNALS}:
+        used = private_to_ray(file.read_text())
+        assert not used, f"{file} uses {used}: what is private to Ray belongs into {RAY_INTERNALS}"
+
+
+@pytest.mark.parametrize(
+    "planted",
+    [
+        "import ray._private.services",
+        "from ray import _raylet",
+        "from ray._common.utils import get_default_system_temp_dir",
+        "def late():\n    from ray.core.generated import gcs_pb2",
+        "from ray.tune.execution.class_cache import ENV_VARS_TO_PROPAGATE",
+        "from ray.autoscaler import sdk",
+        "import ray\nprint(ray._private.worker.global_worker)",
+        "def end(trial):\n    return trial.temporary_state.ray_actor",
+    ],
+)
+def test_a_planted_private_part_of_ray_is_seen(planted):
+    assert private_to_ray(planted)
+    assert not private_to_ray("import ray.tune\nfrom ray import tune\nprint(ray.__version__)")
 
 
 def test_results_are_read_without_torch_and_ray():

@@ -25,10 +25,10 @@ def open_cluster(monkeypatch):
     )
     monkeypatch.setattr(admission, "ANSWER", 0.0)
     monkeypatch.setattr(admission, "asked", lambda address, metadata: True)
-    monkeypatch.setattr(admission, "GcsClient", lambda address: client)
+    monkeypatch.setattr("ray._raylet.GcsClient", lambda address: client)
     monkeypatch.setattr(admission, "is_token_auth_enabled", lambda: known.token)
     monkeypatch.setattr(admission, "_own_token", lambda: known.own)
-    monkeypatch.setattr(admission.services, "find_node_ids", lambda: {"ab"})
+    monkeypatch.setattr("ray._private.services.find_node_ids", lambda: {"ab"})
     monkeypatch.setattr(
         "ray._common.usage.usage_lib.get_cluster_metadata", lambda client: known.versions
     )

@@ -5,7 +5,8 @@ The head runs no trials, and the user's package travels to those that do.
 
 import pytest
 
-from clar_tune.cluster.packaging import JOB, modules_of
+from clar_tune.cluster.packaging import modules_of
+from clar_tune.cluster.ray_internals import JOB
 from clar_tune.models.method import Method
 
 
