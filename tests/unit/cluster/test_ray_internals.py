@@ -6,6 +6,7 @@ A case that fails says what of Ray is gone, what of ours uses it, and what to lo
 import inspect
 import mmap
 import os
+import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from importlib import import_module
@@ -16,6 +17,9 @@ from unittest.mock import patch
 
 import pytest
 import ray
+from packaging.requirements import Requirement
+from packaging.version import Version
+from support.pages import ROOT
 
 from clar_tune.cluster import ray_internals
 
@@ -426,6 +430,17 @@ def test_what_has_changed_is_named(monkeypatch):
     monkeypatch.setattr("ray._common.constants.HEAD_NODE_RESOURCE_NAME", "node:first")
     [part] = [part for part in PARTS if part.user == "is_head"]
     assert "is there, but has changed" in problem(part)
+
+
+def test_no_release_is_allowed_beyond_the_one_that_is_tested():
+    lines = (ROOT / "constraints.txt").read_text().splitlines()
+    [pin] = [line.removeprefix("ray==") for line in lines if line.startswith("ray==")]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    [bound] = [Requirement(text) for text in project["dependencies"] if text.startswith("ray[")]
+    major, minor, *_ = Version(pin).release
+    assert pin in bound.specifier
+    assert f"{major}.{minor + 1}.0" not in bound.specifier
+    assert f"{major + 1}.0.0" not in bound.specifier
 
 
 def test_everything_in_the_file_has_a_case():
