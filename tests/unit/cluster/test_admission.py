@@ -14,6 +14,16 @@ def test_an_address_of_another_kind_is_refused(address):
         admission.admitted(address)
 
 
+@pytest.mark.parametrize(
+    ("mode", "sent"), [("token", True), ("Token", True), ("disabled", False), (None, True)]
+)
+def test_a_token_is_sent_unless_the_user_says_otherwise(mode, sent, monkeypatch):
+    monkeypatch.delenv("RAY_AUTH_MODE", raising=False)
+    if mode is not None:
+        monkeypatch.setenv("RAY_AUTH_MODE", mode)
+    assert admission.is_token_auth_enabled() == sent
+
+
 @pytest.fixture
 def open_cluster(monkeypatch):
     """A cluster that answers everybody, as a stand-in."""
