@@ -1,6 +1,7 @@
 """The lease of a run: one driver at a time, known by its heartbeat."""
 
 import json
+import math
 import os
 import secrets
 import socket
@@ -15,12 +16,8 @@ from clar_tune.errors import StoreError
 from clar_tune.records import from_stored, stored_as, to_stored
 from clar_tune.store.files import Files
 
-PERIOD = 10.0
-"""Seconds between two heartbeats."""
-EXPIRY = 60.0
-"""Seconds without a heartbeat after which a driver counts as gone."""
-SETTLE = 2.0
-"""Seconds until two drivers that cannot lock a folder see each other's claim."""
+VARIABLE = "CLAR_TUNE_LEASE"
+"""Where a user says ``period/expiry``, in seconds."""
 
 GONE = (
     "its lease is gone: another driver took over and has ended, or the store was moved or removed"
@@ -29,6 +26,38 @@ GONE = (
 
 
 @stored_as("host", "pid", "born", "nonce", "wal", "heartbeat", "seq", "released")
+@dataclass(frozen=True, slots=True)
+class LeaseTimes:
+    """How drivers that share a store hear of each other; it is the same for all of them."""
+
+    period: float = 10.0
+    """Seconds between two heartbeats."""
+    expiry: float = 60.0
+    """Seconds without a heartbeat after which a driver counts as gone."""
+    settle: float = 2.0
+    """Seconds until two drivers that cannot lock a folder see each other's claim."""
+
+    @staticmethod
+    def of_environment() -> "LeaseTimes":
+        """What ``CLAR_TUNE_LEASE`` says, or the defaults."""
+        text = os.environ.get(VARIABLE)
+        if not text:
+            return DEFAULT_TIMES
+        try:
+            period, expiry = map(float, text.split("/"))
+        except ValueError:
+            period = expiry = 0.0
+        if not 0 < period < expiry < math.inf:
+            raise StoreError(
+                f"{VARIABLE}={text}: give seconds between heartbeats and seconds until a silent "
+                "driver counts as gone, such as 10/60."
+            )
+        return LeaseTimes(period, expiry)
+
+
+DEFAULT_TIMES = LeaseTimes()
+
+
 @dataclass(frozen=True, slots=True)
 class Holder:
     """A driver, as its lease tells others."""
@@ -50,10 +79,9 @@ class Holder:
         """Seconds since the last heartbeat."""
         return max(0.0, time.time() - self.heartbeat)
 
-    @property
-    def alive(self) -> bool:
+    def alive(self, times: LeaseTimes) -> bool:
         """May this driver still be at work?"""
-        if self.released or self.age > EXPIRY:
+        if self.released or self.age > times.expiry:
             return False
         return self.host != socket.gethostname() or _runs(self.pid, self.born)
 
@@ -68,34 +96,36 @@ def read_lease(files: Files, run: str) -> Holder | None:
     return _holder(files.read(lease_path(run)))
 
 
-def check_free(files: Files, run: str) -> None:
+def check_free(files: Files, run: str, times: LeaseTimes) -> None:
     """Fail if a driver is at work on a run, and name it; who takes the lease asks once more."""
     holder = read_lease(files, run)
-    if holder is not None and holder.alive:
+    if holder is not None and holder.alive(times):
         raise _busy(holder, run)
 
 
 class Lease:
     """A lease held by this process; a thread renews it."""
 
-    def __init__(self, files: Files, run: str, wal: str = "") -> None:
+    def __init__(
+        self, files: Files, run: str, wal: str = "", times: LeaseTimes = DEFAULT_TIMES
+    ) -> None:
         """Take the lease, or fail and name the driver that has it.
 
         ``wal`` is the mark of the write-ahead file that lies here. It stays the run's own if
         the last driver wrote it; otherwise other rows have taken the place of its rows.
         """
-        self._files, self._run = files, run
+        self._files, self._run, self._times = files, run, times
         self._end, self._guard = threading.Event(), threading.Lock()
         self._lost, self._renewed = "", 0.0
         with files.locked(f"runs/run={run}", create=True) as locked:
             self.previous = read_lease(files, run)
-            if self.previous is not None and self.previous.alive:
+            if self.previous is not None and self.previous.alive(times):
                 raise _busy(self.previous, run)
             known = self.previous is not None and self.previous.wal == wal
             self._me = _this_process(wal if known else secrets.token_hex(8))
             self._write(self._me)
         if not locked:
-            time.sleep(SETTLE)
+            time.sleep(times.settle)
             winner = read_lease(files, run)
             if winner is None:
                 self.lose(GONE)
@@ -112,7 +142,7 @@ class Lease:
         """Renew the lease from now on, until it is released or lost."""
 
         def beat() -> None:
-            while not self._end.wait(PERIOD):
+            while not self._end.wait(self._times.period):
                 with suppress(StoreError):  # a store that refuses now may accept the next one
                     self.renew(last_seq())
 
@@ -136,7 +166,7 @@ class Lease:
         A driver that slept has not been told yet that it was overtaken. The clock is the wall's:
         others may stand still while a machine sleeps.
         """
-        if time.time() - self._renewed > EXPIRY / 2:
+        if time.time() - self._renewed > self._times.expiry / 2:
             self.renew(seq)
         self.check()
 

@@ -15,7 +15,7 @@ from clar_tune.rows import FinalRow, RepeatRow, RepeatScore, RunRow, TrialRow
 from clar_tune.store.addresses import resolve
 from clar_tune.store.files import Files
 from clar_tune.store.journal import read_wal, wal_path
-from clar_tune.store.lease import Lease, check_free, read_lease
+from clar_tune.store.lease import DEFAULT_TIMES, Lease, LeaseTimes, check_free, read_lease
 from clar_tune.store.parquet import Part, numbered, parts_in, write_part
 from clar_tune.store.reader import find_key, read_manifest, read_table
 from clar_tune.store.run_names import LATEST, check_name, is_name
@@ -39,16 +39,25 @@ class Store:
     """All runs in one place; opening it creates nothing."""
 
     def __init__(
-        self, filesystem: Any, path: str, url: str | None = None, server: str = ""
+        self,
+        filesystem: Any,
+        path: str,
+        url: str | None = None,
+        server: str = "",
+        times: LeaseTimes = DEFAULT_TIMES,
     ) -> None:
         self.url = url or path
         self._files = Files(filesystem, path.rstrip("/") or path, self.url, server)
+        self._times = times
         self._damaged: dict[str, None] = {}
 
     @staticmethod
-    def open(url: str | os.PathLike[str]) -> "Store":
-        """A store at a directory or at a URI that pyarrow knows (``s3://``, ``gs://`` …)."""
-        return Store(*resolve(os.fspath(url)))
+    def open(url: str | os.PathLike[str], times: LeaseTimes | None = None) -> "Store":
+        """A store at a directory or at a URI that pyarrow knows (``s3://``, ``gs://`` …).
+
+        ``times`` are those of its leases, by default what ``CLAR_TUNE_LEASE`` says.
+        """
+        return Store(*resolve(os.fspath(url)), times or LeaseTimes.of_environment())
 
     def runs(self) -> list[StoredRun]:
         """All runs that can be read, the newest first; ``damaged`` names what cannot."""
@@ -87,7 +96,7 @@ class Store:
     def create(self, name: str, row: RunRow) -> RunWriter:
         """Begin a run under a new name."""
         self.check_new(name)
-        lease = Lease(self._files, name)
+        lease = Lease(self._files, name, times=self._times)
         try:
             self._refuse_existing(name)
             part = numbered("runs", name, 0)
@@ -105,12 +114,13 @@ class Store:
 
     def check_free(self, name: str) -> None:
         """Refuse a run on which a driver is at work."""
-        check_free(self._files, name)
+        check_free(self._files, name, self._times)
 
     def reopen(self, name: str) -> RunWriter:
         """Go on with a run; what its last driver left unflushed is brought in."""
         name = self.find(name).name
-        lease = Lease(self._files, name, read_wal(wal_path(self._files, name), "runs")[0])
+        wal, _ = read_wal(wal_path(self._files, name), "runs")
+        lease = Lease(self._files, name, wal, self._times)
         try:
             row = read_manifest(self._files, name)
             if row is None:
@@ -124,7 +134,7 @@ class Store:
     def driven(self, run: StoredRun) -> bool:
         """Whether some driver works on a run."""
         holder = read_lease(self._files, run.name)
-        return holder is not None and holder.alive
+        return holder is not None and holder.alive(self._times)
 
     def trials(self, run: str) -> list[TrialRow]:
         """One row per trial of a run, in order of their last change."""

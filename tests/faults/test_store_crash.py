@@ -10,7 +10,7 @@ from support.killed_drivers import assert_sigkill_loses_and_doubles_nothing, key
 from support.stored_rows import contents, repeat_row, run_row, trial_row
 
 from clar_tune.errors import StoreError
-from clar_tune.store import RunWriter, Store, journal, lease, writer
+from clar_tune.store import LeaseTimes, RunWriter, Store, journal, writer
 
 
 @pytest.fixture
@@ -190,7 +190,7 @@ def test_rows_whose_write_ahead_file_is_gone_are_not_forgotten_in_silence(store,
     assert _contents(store) == before
 
 
-def test_a_store_that_is_moved_takes_all_its_rows_along(store, tmp_path, monkeypatch):
+def test_a_store_that_is_moved_takes_all_its_rows_along(store, tmp_path):
     run = store.create("first", run_row())
     run.append([repeat_row(0)])
     run.flush()
@@ -200,8 +200,7 @@ def test_a_store_that_is_moved_takes_all_its_rows_along(store, tmp_path, monkeyp
         with pytest.raises(StoreError, match="the store was moved or removed"):
             deed()
     assert not (tmp_path / "store").exists()
-    monkeypatch.setattr(lease.Holder, "alive", False)
-    again = Store.open(tmp_path / "elsewhere").reopen("first")
+    again = Store.open(tmp_path / "elsewhere", LeaseTimes(expiry=-1.0)).reopen("first")
     again.append([repeat_row(2)])
     again.close()
     assert keys(Store.open(tmp_path / "elsewhere")) == [0, 1, 2]

@@ -13,13 +13,12 @@ from support.stored_rows import contents
 from clar_tune.store.lease import read_lease
 
 EXPIRY = 3.0
-STOPPABLE = f"""
+STOPPABLE = """
 import os, signal
 from pathlib import Path
-from clar_tune.store import RunWriter, lease, writer
+from clar_tune.store import RunWriter, writer
 
-# A lease that expires soon, and a flush that is due as soon as the driver goes on.
-lease.PERIOD, lease.EXPIRY, writer.LOCAL_PERIOD = 0.5, {EXPIRY}, 1.0
+writer.LOCAL_PERIOD = 1.0  # a flush is due as soon as the driver goes on
 tick = RunWriter.tick
 
 def stop_in_time(run):
@@ -43,6 +42,9 @@ class StoppablePlace(Place):
 
     def _command(self, *words: str) -> list[str]:
         return [sys.executable, "-c", STOPPABLE, *words]
+
+    def _environment(self) -> dict[str, str]:
+        return {**super()._environment(), "CLAR_TUNE_LEASE": f"0.5/{EXPIRY}"}
 
 
 @contextmanager

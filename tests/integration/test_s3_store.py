@@ -8,7 +8,7 @@ from support.s3_server import BUCKET, SECRET_KEY, s3_server
 from support.stored_rows import final_row, repeat_row, run_row, trial_row
 
 from clar_tune.errors import StoreError
-from clar_tune.store import Store, lease, writer
+from clar_tune.store import LeaseTimes, Store, writer
 from clar_tune.store.sql import run_query
 
 
@@ -20,11 +20,10 @@ def server():
 
 @pytest.fixture
 def store(request, server, tmp_path, monkeypatch):
-    monkeypatch.setattr(lease, "SETTLE", 0.0)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     for name, value in server.environment.items():
         monkeypatch.setenv(name, value)
-    yield Store.open(f"s3://{BUCKET}/{request.node.name}/a folder")
+    yield Store.open(f"s3://{BUCKET}/{request.node.name}/a folder", LeaseTimes(settle=0.0))
     server.refuse_writes(None)
 
 
@@ -146,8 +145,7 @@ def test_a_store_that_refuses_for_long_ends_the_driver_and_keeps_the_rows(
     assert "s3://" in str(caught.value) and "\n" not in str(caught.value)
     server.refuse_writes(None)
     assert keys(store) == [0]
-    monkeypatch.setattr(lease.Holder, "alive", False)
-    again = store.reopen("first")
+    again = Store.open(store.url, LeaseTimes(expiry=-1.0, settle=0.0)).reopen("first")
     assert again.lost == 0 and again.row.state == "finished"
     again.close()
     assert keys(store) == [0]

@@ -11,9 +11,12 @@ from support.leases import left_behind
 from support.stored_rows import contents, final_row, repeat_row, run_row, trial_row
 
 from clar_tune.errors import StoreError
-from clar_tune.store import RunWriter, Store, journal, lease, writer
+from clar_tune.store import LeaseTimes, RunWriter, Store, journal, lease, writer
 from clar_tune.store.files import Files, sync_folder
 from clar_tune.store.lease import Lease, read_lease
+
+EXPIRED = LeaseTimes(expiry=-1.0)
+"""Whoever goes by these times takes every driver for gone."""
 
 
 @pytest.fixture
@@ -37,9 +40,27 @@ def test_a_lease_of_a_living_driver_elsewhere_is_refused_with_host_and_age(files
 
 
 def test_an_expired_lease_is_taken_over(files):
-    left_behind(files, host="elsewhere", heartbeat=time.time() - lease.EXPIRY - 1)
+    left_behind(files, host="elsewhere", heartbeat=time.time() - LeaseTimes().expiry - 1)
     taken = Lease(files, "first")
     assert taken.previous.host == "elsewhere"
+
+
+def test_times_of_leases_come_from_the_environment(files, tmp_path, monkeypatch):
+    left_behind(files, host="elsewhere", heartbeat=time.time() - 42)
+    with pytest.raises(StoreError, match="has a driver at work"):
+        Store.open(tmp_path).check_free("first")
+    monkeypatch.setenv("CLAR_TUNE_LEASE", "2.5/40")
+    assert LeaseTimes.of_environment() == LeaseTimes(period=2.5, expiry=40.0)
+    Store.open(tmp_path).check_free("first")
+    with pytest.raises(StoreError, match="has a driver at work"):
+        Store.open(tmp_path, LeaseTimes()).check_free("first")
+
+
+@pytest.mark.parametrize("text", ["10", "10/60/2", "60/10", "10/10", "0/60", "10/inf", "10s/60s"])
+def test_times_of_leases_that_make_no_sense_are_refused(tmp_path, monkeypatch, text):
+    monkeypatch.setenv("CLAR_TUNE_LEASE", text)
+    with pytest.raises(StoreError, match=f"CLAR_TUNE_LEASE={text}: give seconds .* such as 10/60"):
+        Store.open(tmp_path)
 
 
 def test_a_process_number_that_is_used_again_is_no_driver(files):
@@ -59,9 +80,8 @@ def test_a_broken_lease_is_taken_over(files, tmp_path):
     Lease(files, "first")
 
 
-def test_heartbeats_keep_a_lease_young_and_tell_the_last_row(files, monkeypatch):
-    monkeypatch.setattr(lease, "PERIOD", 0.02)
-    held = Lease(files, "first")
+def test_heartbeats_keep_a_lease_young_and_tell_the_last_row(files):
+    held = Lease(files, "first", times=LeaseTimes(period=0.02))
     started = read_lease(files, "first").heartbeat
     held.keep(lambda: 17)
     deadline = time.time() + 5
@@ -74,13 +94,11 @@ def test_heartbeats_keep_a_lease_young_and_tell_the_last_row(files, monkeypatch)
     assert read_lease(files, "first") is None, "no heartbeat after the end"
 
 
-def test_a_driver_that_lost_its_lease_is_told_and_writes_nothing(tmp_path, monkeypatch):
+def test_a_driver_that_lost_its_lease_is_told_and_writes_nothing(tmp_path):
     store = Store.open(tmp_path)
     slow = store.create("first", run_row())
     slow.append([repeat_row(0)])
-    with monkeypatch.context() as patch:
-        patch.setattr(lease, "EXPIRY", -1.0)
-        other = store.reopen("first")
+    other = Store.open(tmp_path, EXPIRED).reopen("first")
     with pytest.raises(StoreError, match="another driver took over"):
         slow.append([repeat_row(1)])  # before any heartbeat has told it
     with pytest.raises(StoreError, match="another driver took over"):
@@ -162,7 +180,7 @@ def overtaken_after(owner, name: str, folder: Path, monkeypatch) -> dict[str, by
     def once(*given):
         monkeypatch.setattr(owner, name, real)
         answer = real(*given)
-        overtake(Store.open(folder))
+        overtake(Store.open(folder, EXPIRED))
         held.update(contents(folder))
         return answer
 
@@ -170,11 +188,10 @@ def overtaken_after(owner, name: str, folder: Path, monkeypatch) -> dict[str, by
     return held
 
 
-def test_a_driver_that_wakes_after_another_has_finished_writes_nothing(tmp_path, monkeypatch):
-    store = Store.open(tmp_path)
+def test_a_driver_that_wakes_after_another_has_finished_writes_nothing(tmp_path):
+    store = Store.open(tmp_path, EXPIRED)
     slow = store.create("first", run_row())
     slow.append([repeat_row(0), repeat_row(1)])
-    monkeypatch.setattr(lease, "EXPIRY", -1.0)
     overtake(store)
     before = contents(tmp_path)
     for deed in (
@@ -193,8 +210,7 @@ def test_a_driver_that_wakes_after_another_has_finished_writes_nothing(tmp_path,
 def test_a_driver_that_is_overtaken_while_it_opens_a_run_writes_nothing(
     tmp_path, monkeypatch, owner, name
 ):
-    monkeypatch.setattr(lease, "EXPIRY", -1.0)
-    store = Store.open(tmp_path)
+    store = Store.open(tmp_path, EXPIRED)
     store.create("first", run_row()).append([trial_row(0), repeat_row(0), final_row(0)])
     held = overtaken_after(owner, name, tmp_path, monkeypatch)
     with pytest.raises(StoreError, match="its lease is gone: another driver took over"):
@@ -206,8 +222,7 @@ def test_a_driver_that_is_overtaken_while_it_opens_a_run_writes_nothing(
 def test_a_driver_that_is_overtaken_while_it_flushes_writes_nothing_more(
     tmp_path, monkeypatch, owner, name
 ):
-    monkeypatch.setattr(lease, "EXPIRY", -1.0)
-    run = Store.open(tmp_path).create("first", run_row())
+    run = Store.open(tmp_path, EXPIRED).create("first", run_row())
     run.append([trial_row(0), repeat_row(0), final_row(0)])
     held = overtaken_after(owner, name, tmp_path, monkeypatch)
     with pytest.raises(StoreError, match="its lease is gone: another driver took over"):
@@ -216,8 +231,7 @@ def test_a_driver_that_is_overtaken_while_it_flushes_writes_nothing_more(
 
 
 def test_the_file_of_a_driver_that_took_over_is_not_taken_for_ones_own(tmp_path, monkeypatch):
-    monkeypatch.setattr(lease, "EXPIRY", -1.0)
-    store, others = Store.open(tmp_path), []
+    store, others = Store.open(tmp_path, EXPIRED), []
     run = store.create("first", run_row())
     run.append([repeat_row(0)])
 

@@ -8,14 +8,17 @@ from pyarrow import fs
 from support.stored_rows import repeat_row, run_row, trial_row
 
 from clar_tune.errors import StoreError
-from clar_tune.store import Store, lease, writer
+from clar_tune.store import LeaseTimes, Store, lease, writer
 from clar_tune.store.files import Files
 from clar_tune.store.sql import run_query
 
+AT_ONCE = LeaseTimes(settle=0.0)
+EXPIRED = LeaseTimes(expiry=-1.0, settle=0.0)
+"""Whoever goes by these times takes every driver for gone."""
+
 
 @pytest.fixture(autouse=True)
-def quick(tmp_path, monkeypatch):
-    monkeypatch.setattr(lease, "SETTLE", 0.0)
+def on_first_machine(tmp_path, monkeypatch):
     here(monkeypatch, tmp_path, "first-machine")
 
 
@@ -23,10 +26,10 @@ def quick(tmp_path, monkeypatch):
 def store(request, tmp_path):
     """Filesystems that offer neither renames nor locks, as far as the store knows."""
     if request.param == "mock":
-        return Store(fs._MockFileSystem(), "bucket/folder", "mock://bucket/folder")
+        return Store(fs._MockFileSystem(), "bucket/folder", "mock://bucket/folder", times=AT_ONCE)
     (tmp_path / "bucket").mkdir()
     filesystem = fs.SubTreeFileSystem(str(tmp_path / "bucket"), fs.LocalFileSystem())
-    return Store(filesystem, "", "sub://bucket")
+    return Store(filesystem, "", "sub://bucket", times=AT_ONCE)
 
 
 def here(monkeypatch, tmp_path, machine: str) -> None:
@@ -34,6 +37,12 @@ def here(monkeypatch, tmp_path, machine: str) -> None:
     folder = tmp_path / machine
     monkeypatch.setattr(platformdirs, "user_cache_dir", lambda *_, **__: str(folder))
     monkeypatch.setattr(lease.socket, "gethostname", lambda: machine)
+
+
+def elsewhere(store: Store) -> Store:
+    """The same store as a machine opens it that has waited in vain for a heartbeat."""
+    files = store._files
+    return Store(files.filesystem, files.root, store.url, times=EXPIRED)
 
 
 def keys(store: Store) -> list[int]:
@@ -153,9 +162,8 @@ def test_another_machine_says_how_much_it_lacks_and_its_rows_count(store, tmp_pa
     run.flush()
     run.append([repeat_row(1), repeat_row(2), repeat_row(3)])
     run._lease.renew(run._seq)
-    monkeypatch.setattr(lease, "EXPIRY", -1.0)
     here(monkeypatch, tmp_path, "second-machine")
-    other = store.reopen("first")
+    other = elsewhere(store).reopen("first")
     assert other.lost == 3
     other.append([repeat_row(11)])
     assert keys(store) == [0, 11]
@@ -181,9 +189,8 @@ def test_a_driver_that_wakes_after_another_machine_has_finished_doubles_nothing(
     run.flush()
     run.append([repeat_row(1)])
     with monkeypatch.context() as patch:
-        patch.setattr(lease, "EXPIRY", -1.0)
         here(patch, tmp_path, "second-machine")
-        other = store.reopen("first")
+        other = elsewhere(store).reopen("first")
         other.append([repeat_row(1), repeat_row(2)])
         other.close(state="finished")
     for deed in (
