@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from support.commands import PACED, Place, assert_exact
+from support.commands import PACED, WITHOUT_RAY, Place, assert_exact
 
 SIZE = 2 << 20
 """Bytes of the disk: some hundred rows fit."""
@@ -91,6 +91,7 @@ def test_a_full_disk_ends_the_run_clearly_and_resume_finishes_it(place, disk):
     assert len(stored) >= 3
     assert_readable(place)
 
+    place.program = WITHOUT_RAY
     full = place.run("resume", "it", "--quiet")
     assert full.code == 1 and full.err.count("\n") == 1
     assert "No space left on device" in full.err
@@ -102,6 +103,7 @@ def test_a_full_disk_ends_the_run_clearly_and_resume_finishes_it(place, disk):
 
 
 def test_a_disk_without_room_for_a_run_is_named_at_once(place, disk):
+    place.program = WITHOUT_RAY
     disk.fill()
     done = place.search("--name", "it", "--quiet")
     assert (done.code, done.out) == (1, "")

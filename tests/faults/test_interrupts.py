@@ -5,7 +5,7 @@ import signal
 import time
 
 import pytest
-from support.commands import PACED, Place, assert_exact, left_of
+from support.commands import PACED, WITHOUT_RAY, Place, assert_exact, left_of
 
 DRAINING = "interrupted: repeats under way are finished first"
 
@@ -40,6 +40,7 @@ def test_one_signal_drains_and_resume_goes_on(tmp_path, stop):
     assert sum(row["repeats"] for row in trials) == len(stored)
 
     place.pace(None)
+    place.program = WITHOUT_RAY
     resumed = place.run("resume", "it", "--quiet")
     assert (resumed.code, resumed.err) == (0, "")
     after = place.trainings("it")

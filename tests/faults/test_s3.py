@@ -6,7 +6,7 @@ import time
 import urllib.request
 
 import pytest
-from support.commands import assert_exact
+from support.commands import WITHOUT_RAY, assert_exact
 from support.s3_place import S3Place
 from support.s3_server import BUCKET, s3_server
 
@@ -53,6 +53,7 @@ def test_a_search_is_killed_resumed_and_read_by_every_command(place):
     assert not place.finals("it"), "it was killed in its search"
 
     place.pace(None)
+    place.program = WITHOUT_RAY
     # The same place by its address instead of the environment.
     del place.given["AWS_ENDPOINT_URL"]
     host = place.server.endpoint.partition("//")[2]
@@ -99,6 +100,7 @@ def assert_readable(place: S3Place, keys: list[str]) -> None:
 
 
 def test_writes_that_are_refused_for_half_a_minute_lose_nothing(place):
+    place.program = WITHOUT_RAY
     place.pace(0.3)
     with place.started("run", "--space", "space.yaml", "--name", "it") as going:
         going.wait_for(lambda: place.repeats("it"), "a repeat")
@@ -133,7 +135,9 @@ def test_another_machine_does_again_what_never_arrived_and_says_how_much(place, 
         holder = read_lease(place.store._files, "it")
         return holder is not None and holder.seq >= seen_elsewhere() + 2
 
-    place.pace(1.0)  # the lease is told every ten seconds: the run must last longer
+    place.program = WITHOUT_RAY
+    place.given["CLAR_TUNE_LEASE"] = "0.5/60"  # it is told twice a second which row is the last
+    place.pace(0.3)
     with place.started("run", "--space", "space.yaml", "--name", "it") as going:
         going.wait_for(ahead, "rows that the lease knows and the bucket does not hold")
         assert going.kill() == []

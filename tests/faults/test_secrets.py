@@ -35,10 +35,16 @@ def commands(processes: list[psutil.Process]) -> str:
     return "\n".join(lines)
 
 
+@pytest.fixture(scope="module")
+def server():
+    with s3_server() as running:
+        yield running
+
+
 @pytest.fixture
-def place(tmp_path, monkeypatch):
+def place(server, tmp_path, monkeypatch):
     # Ray's own folder; paths below that of pytest are too long for its sockets.
-    with s3_server() as server, tempfile.TemporaryDirectory(dir="/tmp") as sessions:
+    with tempfile.TemporaryDirectory(dir="/tmp") as sessions:
         for name, value in server.environment.items():
             monkeypatch.setenv(name, value)
         monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))

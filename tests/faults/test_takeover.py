@@ -7,12 +7,12 @@ from contextlib import contextmanager, suppress
 
 import psutil
 import pytest
-from support.commands import PACED, Place, assert_exact
+from support.commands import PACED, WITHOUT_RAY, Place, assert_exact
 from support.stored_rows import contents
 
 from clar_tune.store.lease import read_lease
 
-EXPIRY = 3.0
+EXPIRY = 1.0
 STOPPABLE = """
 import os, signal
 from pathlib import Path
@@ -37,14 +37,11 @@ main()
 """``clar-tune`` with a driver that stops itself, between two rows, when a file says so."""
 
 
-class StoppablePlace(Place):
-    """A folder whose drivers can be stopped, and are overtaken after some seconds of silence."""
-
-    def _command(self, *words: str) -> list[str]:
-        return [sys.executable, "-c", STOPPABLE, *words]
+class HastyPlace(Place):
+    """A folder whose drivers are overtaken soon after they fall silent."""
 
     def _environment(self) -> dict[str, str]:
-        return {**super()._environment(), "CLAR_TUNE_LEASE": f"0.5/{EXPIRY}"}
+        return {**super()._environment(), "CLAR_TUNE_LEASE": f"0.2/{EXPIRY}"}
 
 
 @contextmanager
@@ -67,7 +64,8 @@ def _send(number: int, processes: Sequence[psutil.Process]) -> None:
 def test_a_stopped_driver_that_was_overtaken_writes_nothing_says_so_and_fails(
     tmp_path, with_children
 ):
-    place = StoppablePlace(tmp_path, PACED)
+    place = HastyPlace(tmp_path, PACED)
+    place.program = (sys.executable, "-c", STOPPABLE)
     place.pace(0.1)
     (tmp_path / "stop-after-rows").write_text("8")
     with place.started("run", "--space", "space.yaml", "--name", "it") as going:
@@ -79,6 +77,7 @@ def test_a_stopped_driver_that_was_overtaken_writes_nothing_says_so_and_fails(
                 lambda: read_lease(place.store._files, "it").age > EXPIRY, "the end of its lease"
             )
             place.pace(None)
+            place.program = WITHOUT_RAY
             second = place.run("resume", "it", "--quiet")
             assert (second.code, second.err) == (0, "")
             after_second = contents(tmp_path / "store")

@@ -19,6 +19,8 @@ import psutil
 from clar_tune.store import Store
 
 CLAR_TUNE = Path(sys.executable).with_name("clar-tune")
+WITHOUT_RAY = (sys.executable, "-P", Path(__file__).with_name("without_ray.py"))
+"""The same, except that the driver trains by itself: where workers do not matter."""
 PATIENCE = 300.0
 """Seconds for anything that takes a tenth of it on a machine with nothing else to do."""
 
@@ -69,6 +71,7 @@ class Place:
 
     def __init__(self, folder: Path, space: str = SPACE) -> None:
         self.folder, self.store = folder, Store.open(folder / "store")
+        self.program: tuple[str | Path, ...] = (CLAR_TUNE,)
         self._numbers = itertools.count()
         folder.mkdir(exist_ok=True)
         (folder / "space.yaml").write_text(space)
@@ -83,8 +86,8 @@ class Place:
             file.with_suffix(".new").write_text(f"{edges} {seconds}")
             file.with_suffix(".new").rename(file)
 
-    def _command(self, *words: str) -> list[str]:
-        return [CLAR_TUNE, *words]
+    def _command(self, *words: str) -> list[str | Path]:
+        return [*self.program, *words]
 
     @contextmanager
     def started(self, *words: str) -> Iterator["Going"]:
@@ -164,7 +167,7 @@ class Going:
         while not moment():
             assert self.process.poll() is None, f"ended before {what}: {self.err.read_text()}"
             assert time.monotonic() < until, f"waited in vain for {what}"
-            time.sleep(0.02)
+            time.sleep(0.1)
 
     def tree(self) -> list[psutil.Process]:
         """The process and all that it, or one of these, has started."""

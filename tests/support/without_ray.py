@@ -1,0 +1,59 @@
+"""``clar-tune`` whose driver trains by itself, one training after the other, in its own process.
+
+For tests about rows, leases, disks and buckets, to which workers do not matter: a private Ray
+takes several times as long as all else in a small run. The rest is the real program:
+`python without_ray.py resume it`.
+"""
+
+import itertools
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import ray
+import torch
+
+from clar_tune.cli import main
+from clar_tune.cluster import driver
+from clar_tune.cluster.resources import Node
+from clar_tune.graphs import Graph
+from clar_tune.models import TensorGraph
+from clar_tune.search import Conductor, perform
+from clar_tune.store import RunWriter
+
+
+@contextmanager
+def this_process(address: str, *modules: Path) -> Iterator[list[Node]]:
+    """A cluster that is this process alone."""
+    yield [Node(cpus=1.0, gpus=0.0, name="here", head=True)]
+
+
+def search(
+    conductor: Conductor,
+    writer: RunWriter,
+    graphs: dict[str, Graph],
+    capacity: Any,
+    scratch: str,
+    view: driver.View,
+    watch: None,
+) -> None:
+    """Do everything that the conductor hands out."""
+    tensors = {name: TensorGraph.of(graph) for name, graph in graphs.items()}
+    for ticket in map(str, itertools.count()):
+        job = conductor.next_job(ticket)
+        if job is None:
+            return view.close(conductor)
+        name = job.spec.graph
+        for index in range(job.first, job.last):
+            goes_on = conductor.receive(ticket, perform(job, index, graphs[name], tensors[name]))
+            writer.tick()
+            view(conductor)
+            if not goes_on:
+                break
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)  # as in a worker
+    driver._cluster, driver._search, ray.put = this_process, search, lambda graph: graph
+    main()
