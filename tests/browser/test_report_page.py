@@ -27,6 +27,11 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> str:
     return written(tmp_path_factory.mktemp("page") / "report.html", build_page([finished()]))
 
 
+@pytest.fixture(scope="module")
+def hostile_url(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return written(tmp_path_factory.mktemp("page") / "hostile.html", build_page([hostile()]))
+
+
 @pytest.fixture
 def opened(browser: Browser, url: str) -> Browser:
     browser.prefer("light")
@@ -247,10 +252,12 @@ def test_without_scripts_tables_and_texts_are_there(browser: Browser, url: str):
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_hostile_texts_show_as_text_and_run_nothing(browser: Browser, tmp_path: Path, width: int):
+def test_hostile_texts_show_as_text_and_run_nothing(
+    browser: Browser, hostile_url: str, width: int
+):
     browser.prefer("light")
     browser.resize(width)
-    browser.open(written(tmp_path / "hostile.html", build_page([hostile()])))
+    browser.open(hostile_url)
     browser.draw_all()
     script = """
     for (const each of document.querySelectorAll("details")) each.open = true;
