@@ -5,6 +5,8 @@ SPACE  ?= quickstart
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 PYTEST := $(BIN)/pytest -n 2 --dist loadfile
+# Where single tests are long, files begin in the order in which they are named.
+IN_ORDER := --no-loadscope-reorder
 
 .PHONY: run test test-quick test-faults test-cluster check bench clean
 
@@ -25,12 +27,13 @@ test: $(READY)
 # Kills, two drivers, full disks, interrupts; pages in a real browser.
 test-faults: TESTS = tests/faults tests/browser
 test-faults: $(READY)
-	$(PYTEST) $(TESTS) $(PYTEST_ARGS)
+	$(PYTEST) $(IN_ORDER) $(TESTS) $(PYTEST_ARGS)
 
 # Several machines: hosts, networks that fail, installations, the guide, ten thousand trials.
-test-cluster: TESTS = tests/cluster
+LONGEST := tests/cluster/test_scale.py
+test-cluster: TESTS = $(LONGEST) $(filter-out $(LONGEST),$(wildcard tests/cluster/test_*.py))
 test-cluster: $(READY)
-	$(PYTEST) $(TESTS) $(PYTEST_ARGS)
+	$(PYTEST) $(IN_ORDER) $(TESTS) $(PYTEST_ARGS)
 
 check: $(READY)
 	$(BIN)/ruff format --check .

@@ -54,10 +54,12 @@ def stage(tmp_path_factory, data_folder) -> Iterator[Stage]:
         office = Office(net, folder)
         laptop, head, worker = (office.machine() for _ in range(3))
         open_ssh(laptop, head, worker)
-        for machine in (laptop, head, worker):
-            # The set-up commands make it again, which leaves what is in it.
-            said(machine, f"python3 -m venv {VENV}")
-            furnish(machine, VENV)
+        # The set-up commands make it again, which leaves what is in it.
+        said(laptop, f"python3 -m venv {VENV}")
+        furnish(laptop, VENV)
+        said(laptop, f"cp -a {VENV} {folder}/venv")
+        for machine in (head, worker):
+            said(machine, f"cp -a {folder}/venv {VENV}")
         said(laptop, f"{VENV}/bin/pip install .")
         laptop.exported["PATH"] = f"{VENV}/bin:/usr/bin:/bin"
         endpoint = stack.enter_context(bucket(head, laptop))

@@ -4,14 +4,17 @@ Nothing is in their environment but what a test puts there, and no network is be
 an installation would download is shown to it instead.
 """
 
+import atexit
 import os
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 import yaml
@@ -137,7 +140,7 @@ class Office:
         self.network, self.folder, self.project = network, folder, folder / "project"
         for name in PROJECT:
             _copied(ROOT / name, self.project / name)
-        wheels_for_the_build(folder / "wheels")
+        shutil.copytree(wheels_for_the_build(), folder / "wheels")
 
     def machine(self) -> Machine:
         """One more machine."""
@@ -147,8 +150,11 @@ class Office:
         return machine
 
 
-def wheels_for_the_build(folder: Path) -> None:
+@cache
+def wheels_for_the_build() -> Path:
     """What builds the project, in the pinned versions: pip fetches it in every installation."""
+    folder = Path(tempfile.mkdtemp(prefix="wheels-"))
+    atexit.register(shutil.rmtree, folder)
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     subprocess.run(
         [sys.executable, "-m", "pip", "download", "--quiet", "--dest", folder]
@@ -157,6 +163,7 @@ def wheels_for_the_build(folder: Path) -> None:
         check=True,
         capture_output=True,
     )
+    return folder
 
 
 def furnish(machine: Machine, environment: str) -> None:
