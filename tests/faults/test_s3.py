@@ -53,7 +53,6 @@ def test_a_search_is_killed_resumed_and_read_by_every_command(place):
     assert not place.finals("it"), "it was killed in its search"
 
     place.pace(None)
-    place.program = WITHOUT_RAY
     # The same place by its address instead of the environment.
     del place.given["AWS_ENDPOINT_URL"]
     host = place.server.endpoint.partition("//")[2]
