@@ -20,7 +20,7 @@ import click
 
 from clar_tune.graphs import Graph, load, seed_pair
 from clar_tune.models import Method, TensorGraph
-from clar_tune.search import Job, Trained, perform
+from clar_tune.search import Job, TrainingResult, perform
 from clar_tune.store import Store
 
 GRAPH, METHOD, PROTOCOL = "csbm-homophily", "gcn+clar", "balanced-60-20-20"
@@ -89,7 +89,7 @@ def probe(_: int) -> float:
     tensors = TensorGraph.of(graph)
     perform(job(graph, {}, 50), 0, graph, tensors)
     done = perform(job(graph, {}, 400), 0, graph, tensors)
-    assert isinstance(done, Trained)
+    assert isinstance(done, TrainingResult)
     return done.record.seconds / 400
 
 
@@ -139,7 +139,7 @@ def loop(queue, times, ready) -> None:
     ready.wait()
     began = time.time()
     while (item := queue.get()) is not None:
-        assert isinstance(perform(item, 0, graph, tensors), Trained)
+        assert isinstance(perform(item, 0, graph, tensors), TrainingResult)
     times.put((began, time.time()))
 
 

@@ -98,17 +98,17 @@ def measure(folder: Path, studies: int, trials: int, repeats: int) -> Figures:
     prepare("local")
     install_stub()
     meter, launch = Meter(), Launch()
-    conductor = drive(
-        store, lambda: store.create("scale", row), plan, graphs, launch, meter, launch.pace()
+    scheduler = drive(
+        store, lambda: store.create("scale", row), plan, graphs, launch, meter, launch.limits()
     )
-    assert conductor.state == "finished", conductor.state
+    assert scheduler.state == "finished", scheduler.state
     begun = beginnings(store)
     files = [path for path in folder.rglob("*") if path.is_file()]
     part = len(begun) // SHARE
     return Figures(
         studies=len(plan.studies),
         trials=len(begun),
-        trainings=sum(course.trainings for course in conductor.courses),
+        trainings=sum(study.trainings for study in scheduler.studies),
         seconds=begun[-1] - begun[0],
         first=1000 * (begun[part] - begun[WARM_UP]) / (part - WARM_UP),
         last=1000 * (begun[-1] - begun[-1 - part]) / part,
@@ -150,14 +150,14 @@ class Meter:
     def __init__(self) -> None:
         self._readings: list[tuple[int, float]] = []
 
-    def __call__(self, conductor: Any) -> None:
+    def __call__(self, scheduler: Any) -> None:
         """Read how far a run is, and what it took."""
-        begun = sum(len(course.trials) for course in conductor.courses)
+        begun = sum(len(study.trials) for study in scheduler.studies)
         self._readings.append((begun, time.process_time()))
 
-    def close(self, conductor: Any) -> None:
+    def close(self, scheduler: Any) -> None:
         """The last reading."""
-        self(conductor)
+        self(scheduler)
 
     def say(self, text: str) -> None:
         """Nothing."""
@@ -188,7 +188,7 @@ def install_stub() -> None:
 def made_up(spec: Any, purpose: str, index: int, graph: Any, tensors: Any) -> Any:
     """A training that takes no time; its score depends on the configuration and the splits."""
     from clar_tune.records import TrainRecord
-    from clar_tune.search import Trained
+    from clar_tune.search import TrainingResult
     from clar_tune.seeds import seed_for
 
     of = (spec.graph, spec.backbone, spec.regularizer)
@@ -207,7 +207,7 @@ def made_up(spec: Any, purpose: str, index: int, graph: Any, tensors: Any) -> An
         val_nodes=200,
     )
     final = {"test_score": score, "test_nodes": 200} if purpose == "final" else {}
-    return Trained(
+    return TrainingResult(
         index=index, spec=spec, record=record, started=datetime.now(UTC), device="cpu", **final
     )
 

@@ -18,7 +18,7 @@ from clar_tune.validation import whole
 if TYPE_CHECKING:
     from clar_tune.cluster import Launch, View
     from clar_tune.graphs import Graph
-    from clar_tune.search import Conductor, Course, Pace
+    from clar_tune.search import Limits, Scheduler, StudyState
     from clar_tune.space import Options, Plan
     from clar_tune.store import RunWriter, Store, StoredRun
 
@@ -43,10 +43,10 @@ class RunOutcome:
 class Observer(Protocol):
     """Follows the work on a run."""
 
-    def __call__(self, name: str, store: Store, pace: Pace) -> AbstractContextManager[View]:
+    def __call__(self, name: str, store: Store, limits: Limits) -> AbstractContextManager[View]:
         """What shows the run: entered before its driver begins, left when that has ended.
 
-        ``pace.draining`` may be set at any time, from any thread: trainings under way are
+        ``limits.draining`` may be set at any time, from any thread: trainings under way are
         then finished and stored, and nothing new starts.
         """
 
@@ -54,17 +54,17 @@ class Observer(Protocol):
 class _Unseen:
     """Shows nothing."""
 
-    def __call__(self, conductor: Conductor) -> None:
+    def __call__(self, scheduler: Scheduler) -> None:
         pass
 
-    def close(self, conductor: Conductor) -> None:
+    def close(self, scheduler: Scheduler) -> None:
         pass
 
     def say(self, text: str) -> None:
         pass
 
 
-def _unobserved(name: str, store: Store, pace: Pace) -> AbstractContextManager[View]:
+def _unobserved(name: str, store: Store, limits: Limits) -> AbstractContextManager[View]:
     return nullcontext(_Unseen())
 
 
@@ -216,21 +216,21 @@ def _driven(
     """Drive a run; ``open_run`` gets the view, for what it may have to say."""
     from clar_tune.cluster import drive
 
-    pace = launch.pace()
-    with observe(name, store, pace) as view:
-        conductor = drive(store, lambda: open_run(view), plan, graphs, launch, view, pace)
+    limits = launch.limits()
+    with observe(name, store, limits) as view:
+        scheduler = drive(store, lambda: open_run(view), plan, graphs, launch, view, limits)
     lacks = {
-        course.plan.name: _lack(course)
-        for course in conductor.courses
-        if conductor.state == "incomplete" and not course.confirmed
+        study.plan.name: _lack(study)
+        for study in scheduler.studies
+        if scheduler.state == "incomplete" and not study.confirmed
     }
-    return RunOutcome(name=name, store=store, state=conductor.state, lacks=lacks)
+    return RunOutcome(name=name, store=store, state=scheduler.state, lacks=lacks)
 
 
-def _lack(course: Course) -> str:
-    if course.winner is None:
-        return f"no winner, all {len(course.trials)} trials failed"
-    return f"{len(course.missing_finals())} of {course.plan.finals} finals failed"
+def _lack(study: StudyState) -> str:
+    if study.winner is None:
+        return f"no winner, all {len(study.trials)} trials failed"
+    return f"{len(study.missing_finals())} of {study.plan.finals} finals failed"
 
 
 def _reopened(store: Store, name: str, plan: Plan, view: View) -> RunWriter:

@@ -5,10 +5,10 @@ from .filter_responses import responses as responses
 from .importance import FEWEST as FEWEST, TRUSTED as TRUSTED, importances as importances
 from .layout import (
     Place as Place,
-    arranged as arranged,
     condition_of as condition_of,
     parts_of as parts_of,
     split_label as split_label,
+    to_cell as to_cell,
 )
 from .manifest_upgrade import why_ranges_are_unknown as why_ranges_are_unknown
 from .optuna_export import check_target as check_target, export as export, opened_by as opened_by

@@ -7,10 +7,15 @@ from typing import TypeVar
 from clar_tune.analysis.across_graphs import across_of
 from clar_tune.analysis.captions import caption_of
 from clar_tune.analysis.conclusions import conclusions_of
-from clar_tune.analysis.contrasts import contrasts_of, crossing_sentences, crossings_of, family_of
+from clar_tune.analysis.contrasts import (
+    contrasts_of,
+    family_of,
+    incomparable_pairs,
+    incomparable_sentences,
+)
 from clar_tune.analysis.correlations import correlations_of
 from clar_tune.analysis.joining import check_joinable
-from clar_tune.analysis.layout import Place, arranged, split_label
+from clar_tune.analysis.layout import Place, split_label, to_cell
 from clar_tune.analysis.records import (
     Across,
     Budget,
@@ -39,7 +44,7 @@ __all__ = [
     "Row",
     "Score",
     "Standing",
-    "arranged",
+    "to_cell",
     "compare",
     "split_label",
 ]
@@ -58,14 +63,14 @@ def compare(runs: Sequence[RunView]) -> Comparison:
     table = _paper_table(runs)
     sign = next((sample.sign for sample in samples.values()), 1.0)
     family = family_of(places)
-    crossings = crossings_of(samples, [plan.pair for plan in family])
+    incomparable = incomparable_pairs(samples, [plan.pair for plan in family])
     scores = scores_of(samples, table)
-    contrasts = contrasts_of(samples, family, table, crossings)
+    contrasts = contrasts_of(samples, family, table, incomparable)
     correlations = correlations_of(samples, runs[0].row.correlate, table)
     graphs = {name: facts for run in runs for name, facts in run.row.graphs.items()}
     rows = _rows(samples, graphs)
     pairs = list(dict.fromkeys((plan.place[2], plan.against[2]) for plan in family))
-    across = across_of(methods, scores, sign, graphs, pairs, mixed=bool(crossings))
+    across = across_of(methods, scores, sign, graphs, pairs, mixed=bool(incomparable))
     shown = table if _prints(scores, contrasts, correlations) else None
     searched = any(score.budget.repeats for score in scores)
     return Comparison(
@@ -82,7 +87,7 @@ def compare(runs: Sequence[RunView]) -> Comparison:
         across=across,
         caption=tuple(caption_of(runs, rows, len(family), shown, correlations, searched)),
         conclusions=(
-            *crossing_sentences(crossings, [plan.pair for plan in family]),
+            *incomparable_sentences(incomparable, [plan.pair for plan in family]),
             *conclusions_of(runs, places, scores, contrasts, correlations, across),
         ),
         columns=columns,
@@ -94,7 +99,7 @@ def compare(runs: Sequence[RunView]) -> Comparison:
 def _planned(runs: Sequence[RunView], columns: Collection[str]) -> list[Place]:
     """Every place that the runs set out to fill."""
     places = (plan.place for run in runs for plan in run.row.planned)
-    return list(dict.fromkeys(arranged(place, columns) for place in places))
+    return list(dict.fromkeys(to_cell(place, columns) for place in places))
 
 
 def _row_by_row(places: Sequence[Place]) -> list[Place]:

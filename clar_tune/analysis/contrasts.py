@@ -19,11 +19,11 @@ from clar_tune.paper import printed, printed_ratio
 Pair = tuple[Place, Place]
 
 
-Crossings = Mapping[Pair, tuple[RunView, RunView]]
+Incomparable = Mapping[Pair, tuple[RunView, RunView]]
 """Pairs of places that do not compare, and the runs that are to blame."""
 
 
-def crossings_of(samples: Mapping[Place, Sample], planned: Iterable[Pair]) -> Crossings:
+def incomparable_pairs(samples: Mapping[Place, Sample], planned: Iterable[Pair]) -> Incomparable:
     """Among the planned comparisons and all pairs within a row."""
     runs = {run.name: run for sample in samples.values() for run in sample.runs}
     if len(runs) < 2:
@@ -40,12 +40,12 @@ def crossings_of(samples: Mapping[Place, Sample], planned: Iterable[Pair]) -> Cr
     return found
 
 
-def crossing_sentences(crossings: Crossings, planned: Iterable[Pair]) -> Iterator[str]:
+def incomparable_sentences(incomparable: Incomparable, planned: Iterable[Pair]) -> Iterator[str]:
     """Which spaces are mixed, and what that does to gains between their methods."""
     gains = set(planned)
     blamed: dict[tuple[str, str], int] = {}
     names: dict[str, str] = {}
-    for pair, runs in crossings.items():
+    for pair, runs in incomparable.items():
         first, second = sorted(run.name for run in runs)
         blamed[first, second] = blamed.get((first, second), 0) + (pair in gains)
         names |= {run.name: f"{run.name} (space {run.row.space})" for run in runs}
@@ -134,14 +134,14 @@ def contrasts_of(
     samples: Mapping[Place, Sample],
     family: Sequence[Planned],
     table: str | None,
-    crossings: Crossings,
+    incomparable: Incomparable,
 ) -> list[Contrast]:
     """The results of the planned comparisons that have any, corrected as one family."""
     found = [
         _contrast(
             samples[plan.place],
             samples[plan.against],
-            _Question(plan.rival, table, len(family), plan.pair in crossings),
+            _Question(plan.rival, table, len(family), plan.pair in incomparable),
         )
         for plan in family
         if plan.place in samples and plan.against in samples
@@ -165,7 +165,7 @@ class _Question(NamedTuple):
     rival: bool
     table: str | None
     family: int
-    crossing: bool
+    incomparable: bool
     """Whether they come from spaces that do not compare."""
 
 
@@ -176,9 +176,12 @@ def _contrast(one: Sample, other: Sample, asked: _Question) -> Contrast | None:
     units = len(gains) if one.over_searches else sum(map(len, gains))
     enough = units >= ENOUGH_UNITS
     found = one.estimate(gains, asked.family if enough else 1)
-    reason = _reason(one, crossing=asked.crossing, enough=enough, spread=found.p is not None)
+    reason = _reason(
+        one, incomparable=asked.incomparable, enough=enough, spread=found.p is not None
+    )
     graph, condition, method = one.place
     whole = fmean(map(fmean, against)) if one.is_error else 0.0
+    width = found.half_width
     return Contrast(
         graph=graph,
         condition=condition,
@@ -186,7 +189,7 @@ def _contrast(one: Sample, other: Sample, asked: _Question) -> Contrast | None:
         against=other.place[2],
         rival=asked.rival,
         gain=found.mean,
-        half=found.half,
+        half_width=width,
         p=None if reason else found.p,
         p_holm=None,
         detectable=None if reason else found.detectable,
@@ -194,7 +197,7 @@ def _contrast(one: Sample, other: Sample, asked: _Question) -> Contrast | None:
         verdict="none",
         paper_gain=_printed_gain(one, other, asked.table),
         ratio=(whole - found.mean) / whole if whole else None,
-        ratio_half=found.half / whole if whole and found.half is not None else None,
+        ratio_half_width=None if not whole or width is None else width / whole,
         paper_ratio=_printed_ratio(one, other, asked.table),
         reason=reason,
     )
@@ -212,11 +215,11 @@ def _paired(one: Sample, other: Sample) -> tuple[list[list[float]], list[list[fl
     return gains, against
 
 
-def _reason(one: Sample, *, crossing: bool, enough: bool, spread: bool) -> str:
+def _reason(one: Sample, *, incomparable: bool, enough: bool, spread: bool) -> str:
     """Why there is no verdict; empty if there can be one."""
     hindrances = {
-        "protocol": not one.decides,
-        "spaces": crossing,
+        "protocol": not one.allows_verdict,
+        "spaces": incomparable,
         "searches" if one.over_searches else "finals": not enough,
         "spread": not spread,
     }

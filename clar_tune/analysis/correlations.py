@@ -122,7 +122,7 @@ def _pearson(
         identical=int(same.sum()),
         apart=without.value if without else None,
         gap=gap.mean if gap else None,
-        gap_half=gap.half if gap else None,
+        gap_half=gap.half_width if gap else None,
         **_interval(pearson(x, y)),
     )
 

@@ -21,7 +21,7 @@ def condition_of(parts: Mapping[str, str], keys: Collection[str] | None = None) 
     return ",".join(f"{key}={parts[key]}" for key in chosen)
 
 
-def arranged(place: Place, columns: Collection[str]) -> Place:
+def to_cell(place: Place, columns: Collection[str]) -> Place:
     """Where a study stands: the keys in ``columns`` move from its condition to its method.
 
     ``("cora", "clamp=10,layers=8", "gcn+clar")`` becomes ``("cora", "layers=8",

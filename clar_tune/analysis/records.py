@@ -54,9 +54,10 @@ class Budget:
 
 
 @stored_as(
-    *("graph", "method", "condition", "mean", "half", "units", "searches", "search_spread"),
+    *("graph", "method", "condition", "mean", "units", "searches", "search_spread"),
     *("paper", "best", "budget", "penalty_active", "weightless", "full", "used_up"),
     *("without_complement", "remote_share"),
+    half_width="half",
 )
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Score:
@@ -66,7 +67,7 @@ class Score:
     method: str
     condition: str
     mean: float
-    half: float | None
+    half_width: float | None
     """Half the width of the 95 % interval; none for a single unit, or without any spread."""
     units: int
     """What the interval is over: splits, seeds on fixed splits, or repeated searches."""
@@ -93,9 +94,10 @@ class Score:
 
 
 @stored_as(
-    *("graph", "condition", "method", "against", "rival", "gain", "half", "p", "p_holm"),
-    *("detectable", "units", "verdict", "paper_gain", "ratio", "ratio_half", "paper_ratio"),
-    "reason",
+    *("graph", "condition", "method", "against", "rival", "gain", "p", "p_holm"),
+    *("detectable", "units", "verdict", "paper_gain", "ratio", "paper_ratio", "reason"),
+    half_width="half",
+    ratio_half_width="ratio_half",
 )
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contrast:
@@ -108,7 +110,7 @@ class Contrast:
     rival: bool
     """Whether ``against`` is another regularizer rather than the plain backbone."""
     gain: float
-    half: float | None
+    half_width: float | None
     p: float | None
     p_holm: float | None
     detectable: float | None
@@ -120,8 +122,8 @@ class Contrast:
     paper_gain: float | None
     ratio: float | None = None
     """For errors, the mean error as a part of that of ``against``: below 1 is an improvement."""
-    ratio_half: float | None = None
-    """``half`` as a part of the same."""
+    ratio_half_width: float | None = None
+    """``half_width`` as a part of the same."""
     paper_ratio: float | None = None
     reason: str = ""
     """Why there is no verdict, one of ``REASONS``; empty if there is one."""

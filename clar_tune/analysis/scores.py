@@ -7,7 +7,7 @@ from statistics import fmean, stdev
 
 import numpy as np
 
-from clar_tune.analysis.layout import Place, arranged
+from clar_tune.analysis.layout import Place, to_cell
 from clar_tune.analysis.records import CHAMPION, Budget, Contrast, Score, Standing
 from clar_tune.analysis.runs import RunView, StudyView
 from clar_tune.analysis.statistics import (
@@ -65,7 +65,7 @@ class Sample:
         return -1.0 if self.is_error else 1.0
 
     @property
-    def decides(self) -> bool:
+    def allows_verdict(self) -> bool:
         """Whether its protocol allows a verdict."""
         return PROTOCOLS[self.study.protocol].verdict
 
@@ -87,7 +87,7 @@ def samples_of(runs: Iterable[RunView], columns: Collection[str] = ()) -> dict[P
     for run in runs:
         for study in run.studies:
             if study.finals:
-                place = arranged((study.graph, study.condition, study.method), columns)
+                place = to_cell((study.graph, study.condition, study.method), columns)
                 found.setdefault(place, []).append((run, study))
     return {place: _sample(place, own) for place, own in found.items()}
 
@@ -157,7 +157,7 @@ def _score(sample: Sample, table: str | None, *, best: bool) -> Score:
         method=method,
         condition=condition,
         mean=found.mean,
-        half=found.half,
+        half_width=found.half_width,
         units=found.units,
         searches=len(sample.studies),
         search_spread=stdev(means) if len(means) > 1 else None,

@@ -26,7 +26,7 @@ class Estimate:
     """A mean, half the width of its 95 % interval, and the test that it is zero."""
 
     mean: float
-    half: float | None
+    half_width: float | None
     p: float | None
     detectable: float | None
     """Smallest true mean that the test finds with probability 0.8."""

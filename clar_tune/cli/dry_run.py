@@ -24,11 +24,11 @@ def show_plan(plan: Plan, launch: Launch, *, as_json: bool) -> None:
     from clar_tune.search import EPOCHS, estimates, needs
 
     prepare(launch.address)
-    from clar_tune.cluster import Rungs
+    from clar_tune.cluster import Asha
 
     graphs = _graphs_here(plan, launch)
     with one_line():
-        found = estimates(plan, graphs, Rungs)
+        found = estimates(plan, graphs, Asha)
     workers = _workers(launch)
     memory = needs(plan, graphs.values(), launch.resources().gpus)
     lines = [
@@ -96,7 +96,7 @@ def _print(plan: Plan, result: dict[str, Any]) -> None:
 
     rules, finals = plan.studies[0].rules, plan.studies[0].finals
     search = f"{rules.trials} trials by {rules.sampler}, up to {rules.repeats} repeats"
-    if not any(study.searches for study in plan.studies):
+    if not any(study.has_search for study in plan.studies):
         search = "nothing to search"
     click.echo(
         f"{result['studies']} studies of {result['space']} ({result['settings']}): each "

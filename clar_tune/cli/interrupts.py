@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from types import FrameType
 
-    from clar_tune.search import Pace
+    from clar_tune.search import Limits
 
 
 @contextmanager
-def interruptible(pace: Pace) -> Iterator[None]:
+def interruptible(limits: Limits) -> Iterator[None]:
     """The first Ctrl-C or SIGTERM drains, the second stops at once.
 
     Python hears signals in its main thread only: elsewhere they stay what they are.
     """
 
     def handle(number: int, frame: FrameType | None) -> None:
-        if pace.draining:
+        if limits.draining:
             raise KeyboardInterrupt
-        pace.draining = True
+        limits.draining = True
 
     heard = threading.current_thread() is threading.main_thread()
     numbers = (signal.SIGINT, signal.SIGTERM) if heard else ()

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from clar_tune.analysis import Progress
-    from clar_tune.search import Conductor
+    from clar_tune.search import Scheduler
 
 LINES_EVERY = 10.0
 """Seconds between two lines where there is no terminal."""
@@ -33,10 +33,10 @@ class Silent:
     def __exit__(self, *_: object) -> None:
         pass
 
-    def __call__(self, conductor: Conductor) -> None:
+    def __call__(self, scheduler: Scheduler) -> None:
         """Show the state of a run, if it is time for that."""
 
-    def close(self, conductor: Conductor) -> None:
+    def close(self, scheduler: Scheduler) -> None:
         """Show the last state of a run."""
 
     def say(self, text: str) -> None:
@@ -53,26 +53,26 @@ class Lines(Silent):
         self._confirmed, self._waiting = -1, False
         self._told: list[str] = []
 
-    def __call__(self, conductor: Conductor) -> None:
+    def __call__(self, scheduler: Scheduler) -> None:
         """Write a line if it is time for one, a study was confirmed, or machines are missing."""
-        for text in remarks(conductor):
+        for text in remarks(scheduler):
             if text not in self._told:
                 self._told.append(text)
                 self._stream.write(f"{text}\n")
-        confirmed = sum(course.confirmed for course in conductor.courses)
-        state = (confirmed, conductor.pace.waiting)
+        confirmed = sum(study.confirmed for study in scheduler.studies)
+        state = (confirmed, scheduler.limits.waiting)
         if time.monotonic() >= self._next or state != (self._confirmed, self._waiting):
             self._confirmed, self._waiting = state
             self._next = time.monotonic() + LINES_EVERY
-            self._write(conductor)
+            self._write(scheduler)
 
-    def close(self, conductor: Conductor) -> None:
+    def close(self, scheduler: Scheduler) -> None:
         """Write a last line, unless the confirmation of the last study was one."""
-        if self._confirmed != len(conductor.courses):
-            self._write(conductor)
+        if self._confirmed != len(scheduler.studies):
+            self._write(scheduler)
 
-    def _write(self, conductor: Conductor) -> None:
-        self._stream.write(f"{summary(progress_of(conductor), self._clock)}\n")
+    def _write(self, scheduler: Scheduler) -> None:
+        self._stream.write(f"{summary(progress_of(scheduler), self._clock)}\n")
 
 
 class Board(Silent):
@@ -93,20 +93,20 @@ class Board(Silent):
     def __exit__(self, *_: object) -> None:
         self._live.stop()
 
-    def __call__(self, conductor: Conductor) -> None:
+    def __call__(self, scheduler: Scheduler) -> None:
         """Draw, but not too often."""
         if time.monotonic() >= self._next:
-            self.close(conductor)
+            self.close(scheduler)
 
-    def close(self, conductor: Conductor) -> None:
+    def close(self, scheduler: Scheduler) -> None:
         """Draw."""
         from rich.console import Group
         from rich.text import Text
 
         self._next = time.monotonic() + REDRAW_EVERY
-        progress = progress_of(conductor)
+        progress = progress_of(scheduler)
         rows = max(5, self._live.console.height - 6)
-        lines = [summary(progress, self._clock), *remarks(conductor)]
+        lines = [summary(progress, self._clock), *remarks(scheduler)]
         self._live.update(Group(_table(progress, rows), *map(Text, lines)), refresh=True)
 
 
@@ -135,19 +135,19 @@ def view_on(stream: TextIO, *, quiet: bool) -> Silent:
     return Board(stream) if stream.isatty() else Lines(stream)
 
 
-def progress_of(conductor: Conductor) -> Progress:
+def progress_of(scheduler: Scheduler) -> Progress:
     """The state of a run in numbers."""
     from clar_tune.analysis import Progress
     from clar_tune.search import studies_under_way
 
-    pace = conductor.pace
-    return Progress(studies_under_way(conductor), pace.workers, waiting=pace.waiting)
+    limits = scheduler.limits
+    return Progress(studies_under_way(scheduler), limits.workers, waiting=limits.waiting)
 
 
-def remarks(conductor: Conductor) -> list[str]:
+def remarks(scheduler: Scheduler) -> list[str]:
     """What the user should know besides."""
-    pace = conductor.pace
-    return [*pace.remarks, DRAINING] if pace.draining else list(pace.remarks)
+    limits = scheduler.limits
+    return [*limits.remarks, DRAINING] if limits.draining else list(limits.remarks)
 
 
 def summary(progress: Progress, clock: Clock) -> str:

@@ -19,7 +19,7 @@ from clar_tune.cli.options import Duration, More, Names, store_option
 
 if TYPE_CHECKING:
     from clar_tune.cluster import Launch, View
-    from clar_tune.search import Pace
+    from clar_tune.search import Limits
     from clar_tune.space import Options
     from clar_tune.store import Store
 
@@ -235,7 +235,7 @@ def options_from(given: dict[str, Any]) -> Options:
         sampler=given.pop("sampler"),
         pruning=False if given.pop("no_pruning") else None,
         selection=given.pop("selection"),
-        searches=given.pop("searches"),
+        replicates=given.pop("searches"),
         outer_test=given.pop("outer_test"),
         seed=given.pop("seed"),
         trial_timeout=given.pop("trial_timeout"),
@@ -254,7 +254,7 @@ def _observer(*, quiet: bool) -> api.Observer:
     """Shows the work on the terminal and obeys Ctrl-C; what libraries print goes to a file."""
 
     @contextmanager
-    def observe(name: str, store: Store, pace: Pace) -> Iterator[View]:
+    def observe(name: str, store: Store, limits: Limits) -> Iterator[View]:
         from clar_tune.cli.interrupts import interruptible
         from clar_tune.cli.live import view_on
         from clar_tune.cli.output import diverted
@@ -266,7 +266,7 @@ def _observer(*, quiet: bool) -> api.Observer:
         with (
             diverted(log) as terminal,
             view_on(terminal, quiet=quiet) as view,
-            interruptible(pace),
+            interruptible(limits),
         ):
             yield view
 

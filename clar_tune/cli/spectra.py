@@ -42,17 +42,17 @@ def show_spectra(
 ) -> None:
     """Train the method, its plain backbone and its control; print their energies."""
     from clar_tune.models import TensorGraph
-    from clar_tune.training import Frequencies, Stage, best_device, contenders_of
+    from clar_tune.training import Frequencies, Stage, arms_of, best_device
 
     click.echo(f"frequencies of {graph.name}, {graph.num_nodes:,} nodes", err=True)
     frequencies = Frequencies.of(graph)
     stage = Stage(graph, TensorGraph.of(graph, best_device()), frequencies, rules)
     results: dict[str, list[Measured]] = {}
-    for contender in contenders_of(method, params):
+    for arm in arms_of(method, params):
         for pair in seeds:
-            with progress(f"{contender.label} on {graph.name}", rules["max_epochs"]) as report:
-                measured = stage.measure(contender, pair, test, report)
-            results.setdefault(contender.label, []).append(measured)
+            with progress(f"{arm.label} on {graph.name}", rules["max_epochs"]) as report:
+                measured = stage.measure(arm, pair, test, report)
+            results.setdefault(arm.label, []).append(measured)
     if as_json:
         click.echo(json.dumps(_as_dict(graph, frequencies.band_sizes, results), indent=2))
     else:
@@ -86,7 +86,7 @@ def _training(one: Measured) -> dict[str, Any]:
 
 
 def _summaries(measured: Sequence[Measured]) -> dict[str, Summary | None]:
-    """The numbers of a contender over its trainings, by the name of the row that shows them."""
+    """The numbers of a arm over its trainings, by the name of the row that shows them."""
     from clar_tune.training import summary
 
     return {

@@ -105,6 +105,7 @@ def train(
     """  # noqa: D301
     from clar_tune.cli.spectra import show_spectra
     from clar_tune.graphs import (
+        apply_variants,
         check_protocol,
         check_split,
         check_variant,
@@ -115,7 +116,6 @@ def train(
         search_nodes,
         seed_pair,
         variant_of,
-        varied,
     )
     from clar_tune.models import Method, TensorGraph
     from clar_tune.space import condition_text
@@ -130,7 +130,7 @@ def train(
     check_protocol(graph_name, rules["protocol"])
     metric = metric_of(variant, dataset_named(graph_name).metric)
     check_objective(metric, rules["protocol"], rules["select"], method)
-    graph = varied(load(graph_name, preprocessing, data), variant, seed)
+    graph = apply_variants(load(graph_name, preprocessing, data), variant, seed)
     check_split(graph, rules["protocol"])
     rules["condition"] = condition_text(condition)
     if spectrum:

@@ -1,6 +1,6 @@
 """Names that others may import from here; each is loaded when it is first used."""
 
-from .asha import Rungs as Rungs
+from .asha import Asha as Asha
 from .driver import (
     Launch as Launch,
     View as View,

@@ -6,7 +6,7 @@ from ray.tune.schedulers import ASHAScheduler, TrialScheduler
 from clar_tune.cluster.ray_internals import CONTROLLER, asha_trial
 
 
-class Rungs:
+class Asha:
     """Judges trials by their mean score at 1, r, r², … repeats.
 
     A trial stops at a rung if its score is below the best 1/r of the scores recorded there

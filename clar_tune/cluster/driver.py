@@ -13,7 +13,7 @@ from clar_tune.cluster.capacity import Capacity, Growth
 from clar_tune.cluster.environment import prepare
 from clar_tune.cluster.resources import Resources
 from clar_tune.graphs import Graph, check_split, load
-from clar_tune.search import Conductor, Pace, needs
+from clar_tune.search import Limits, Scheduler, needs
 from clar_tune.space import Plan
 from clar_tune.store import RunWriter, Store
 
@@ -21,10 +21,10 @@ from clar_tune.store import RunWriter, Store
 class View(Protocol):
     """Shows the state of a run."""
 
-    def __call__(self, conductor: Conductor) -> None:
+    def __call__(self, scheduler: Scheduler) -> None:
         """Show it if it is time for that; called several times a second."""
 
-    def close(self, conductor: Conductor) -> None:
+    def close(self, scheduler: Scheduler) -> None:
         """Show its last state."""
 
     def say(self, text: str) -> None:
@@ -53,10 +53,10 @@ class Launch:
             1.0 if self.cpus is None else self.cpus, 0.0 if self.gpus is None else self.gpus
         )
 
-    def pace(self) -> Pace:
+    def limits(self) -> Limits:
         """How fast a driver works that begins now, and until when."""
         deadline = None if self.time_budget is None else time.monotonic() + self.time_budget
-        return Pace(deadline=deadline, gpus=self.resources().gpus)
+        return Limits(deadline=deadline, gpus=self.resources().gpus)
 
 
 def load_graphs(
@@ -78,9 +78,9 @@ def drive(
     graphs: dict[str, Graph],
     launch: Launch,
     view: View,
-    pace: Pace,
-) -> Conductor:
-    """Do what is left of a run, as long as its pace allows.
+    limits: Limits,
+) -> Scheduler:
+    """Do what is left of a run, as long as its limits allows.
 
     The run is opened once a cluster answers: until then the store stays as it is, from then
     on its state is stored whatever happens.
@@ -96,25 +96,25 @@ def drive(
             nodes, resources, memory, launch.max_concurrent, _growth(launch.address)
         )
         if capacity.unmeasured:
-            pace.remark(
+            limits.remark(
                 "trials ask for no memory, as the autoscaler does not know how much its machines "
                 f"have: {', '.join(capacity.unmeasured)}"
             )
-        pace.workers = max(1, capacity.workers())
+        limits.workers = max(1, capacity.workers())
         writer, state = open_run(), "interrupted"
         before = writer.row.seconds
         try:
             # As arrays in the object store graphs are shared by all workers of a machine.
             hashes = {name: graph.hash for name, graph in graphs.items()}
             shared = {name: ray.put(graphs.pop(name)) for name in list(graphs)}
-            conductor = _conducted(store, writer, plan, hashes, pace)
-            watch = Watch(conductor, capacity) if launch.address != "local" else None
-            _search(conductor, writer, shared, capacity, scratch, view, watch)
-            state = conductor.state
+            scheduler = _restored(store, writer, plan, hashes, limits)
+            watch = Watch(scheduler, capacity) if launch.address != "local" else None
+            _search(scheduler, writer, shared, capacity, scratch, view, watch)
+            state = scheduler.state
         finally:
             spent = time.monotonic() - began
             writer.close(state=state, ended=datetime.now(UTC), seconds=before + spent)
-    return conductor
+    return scheduler
 
 
 def _scratch() -> tempfile.TemporaryDirectory[str]:
@@ -154,8 +154,8 @@ def _growth(address: str) -> Growth:
 class Watch:
     """Counts the machines of a cluster now and then, and tells the run how many there are."""
 
-    def __init__(self, conductor: Conductor, capacity: Capacity) -> None:
-        self._conductor, self._capacity, self._next = conductor, capacity, 0.0
+    def __init__(self, scheduler: Scheduler, capacity: Capacity) -> None:
+        self._scheduler, self._capacity, self._next = scheduler, capacity, 0.0
 
     def __call__(self) -> None:
         """Look if it is time for that; an error says that machines were missing too long."""
@@ -164,27 +164,27 @@ class Watch:
         if time.monotonic() < self._next:
             return
         self._next = time.monotonic() + REFRESH
-        graphs, pace = self._conductor.graphs_at_work, self._conductor.pace
+        graphs, limits = self._scheduler.graphs_at_work, self._scheduler.limits
         self._capacity.update(machines(), graphs)
-        pace.workers = max(1, self._capacity.workers(graphs))
-        pace.waiting = self._capacity.waits_since is not None
+        limits.workers = max(1, self._capacity.workers(graphs))
+        limits.waiting = self._capacity.waits_since is not None
 
 
-def _conducted(
-    store: Store, writer: RunWriter, plan: Plan, hashes: Mapping[str, str], pace: Pace
-) -> Conductor:
-    """The conductor of a run, in the state that its stored rows tell."""
-    from clar_tune.cluster.asha import Rungs
+def _restored(
+    store: Store, writer: RunWriter, plan: Plan, hashes: Mapping[str, str], limits: Limits
+) -> Scheduler:
+    """The scheduler of a run, in the state that its stored rows tell."""
+    from clar_tune.cluster.asha import Asha
 
-    conductor = Conductor(plan, hashes, writer.append, Rungs, pace)
+    scheduler = Scheduler(plan, hashes, writer.append, Asha, limits)
     trials = store.trials(writer.name)
     if trials:
-        conductor.restore(trials, store.repeat_scores(writer.name), store.finals(writer.name))
-    return conductor
+        scheduler.restore(trials, store.repeat_scores(writer.name), store.finals(writer.name))
+    return scheduler
 
 
 def _search(
-    conductor: Conductor,
+    scheduler: Scheduler,
     writer: RunWriter,
     graphs: dict[str, Any],
     capacity: Capacity,
@@ -198,11 +198,11 @@ def _search(
         writer.tick()
         if watch is not None:
             watch()
-        if writer.row.workers != conductor.pace.workers:
-            writer.update(workers=conductor.pace.workers)
+        if writer.row.workers != scheduler.limits.workers:
+            writer.update(workers=scheduler.limits.workers)
         with suppress(OSError):  # a terminal that is gone ends no run
-            view(conductor)
+            view(scheduler)
 
-    search(conductor, graphs, capacity, scratch, tick)
+    search(scheduler, graphs, capacity, scratch, tick)
     with suppress(OSError):
-        view.close(conductor)
+        view.close(scheduler)

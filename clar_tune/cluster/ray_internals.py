@@ -37,7 +37,7 @@ A documented setting of setproctitle; that Ray has setproctitle inside is not. S
 """
 
 PREEMPTION = "RAY_TRAIN_COUNT_PREEMPTION_AS_FAILURE"
-"""1 makes the loss of a preempted machine a failure, as any other: the conductor retries.
+"""1 makes the loss of a preempted machine a failure, as any other: the scheduler retries.
 
 Otherwise Tune itself begins the trial anew, at its first repeat, whatever `FailureConfig` says.
 Nothing but a comment in `ray.train.constants` explains it. Since 2.30.
@@ -217,7 +217,7 @@ def forget_results(trial: "Trial") -> None:
 CONTROLLER = cast(Any, None)
 """Stands for the controller that hooks of ASHA are given, and do not look at.
 
-Rungs are also rebuilt from stored rows, where Tune does not run. Since 2.30.
+Asha are also rebuilt from stored rows, where Tune does not run. Since 2.30.
 """
 
 

@@ -1,8 +1,8 @@
-"""Tune's hooks, each a few lines that pass on to the conductor.
+"""Tune's hooks, each a few lines that pass on to our scheduler.
 
-Tune asks in this order for one result: the scheduler, the searcher, the callbacks; only then
-the scheduler's decision is carried out. The conductor writes rows inside the scheduler's hook:
-a result is durable before anyone acts on it.
+Tune asks in this order for one result: its scheduler, its searcher, the callbacks; only then
+the decision is carried out. Ours writes rows inside the hook of Tune's scheduler: a result is
+durable before anyone acts on it.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from ray.tune.search import Searcher
 from clar_tune.cluster.capacity import Capacity
 from clar_tune.cluster.ray_internals import actor_of, forget_results, live_trials
 from clar_tune.cluster.worker import FETCH, GRACE
-from clar_tune.search import Conductor
+from clar_tune.search import Scheduler
 
 SILENCE = FETCH + GRACE + 60.0
 """Seconds beyond its time limit after which a worker that says nothing is ended from outside."""
@@ -32,7 +32,7 @@ class Over(Exception):
     """
 
 
-class Failsafe:
+class FirstError:
     """Keeps the first error of a hook: Tune would take it for a failed trial, or reword it."""
 
     def __init__(self) -> None:
@@ -56,29 +56,29 @@ class Unsaved:
 
 
 class StudySearcher(Unsaved, Searcher):
-    """Asks the conductor for the next job, if there is room for one.
+    """Asks the scheduler for the next job, if there is room for one.
 
     Tune's own limit of trials at once is fixed when it starts; machines come and go.
     """
 
-    def __init__(self, conductor: Conductor, capacity: Capacity, failsafe: Failsafe) -> None:
+    def __init__(self, scheduler: Scheduler, capacity: Capacity, first_error: FirstError) -> None:
         super().__init__()
-        self._conductor, self._capacity, self._failsafe = conductor, capacity, failsafe
+        self._scheduler, self._capacity, self._first_error = scheduler, capacity, first_error
 
     def suggest(self, trial_id: str) -> Any:
         """A job, nothing for now while others are out, or the end."""
-        if not self._capacity.has_room(self._conductor.graphs_at_work):
+        if not self._capacity.has_room(self._scheduler.graphs_at_work):
             return None
-        job = self._failsafe.guard(lambda: self._conductor.next_job(trial_id))
+        job = self._first_error.guard(lambda: self._scheduler.next_job(trial_id))
         if job is not None:
             return {"job": job}
-        self._failsafe.over = self._failsafe.error is not None or not self._conductor.live
-        return Searcher.FINISHED if self._failsafe.over else None
+        self._first_error.over = self._first_error.error is not None or not self._scheduler.live
+        return Searcher.FINISHED if self._first_error.over else None
 
     def on_trial_complete(
         self, trial_id: str, result: dict[str, Any] | None = None, error: bool = False
     ) -> None:
-        """Nothing is left to do: results came through the scheduler, losses come below."""
+        """Nothing is left to do: results came through Tune's scheduler, losses come below."""
 
     def save(self, checkpoint_path: str) -> None:
         """Nothing is kept here: runs are resumed from the store."""
@@ -88,17 +88,17 @@ class StudySearcher(Unsaved, Searcher):
 
 
 class StudyScheduler(Unsaved, FIFOScheduler):
-    """Lets the conductor, and through it each study's rungs, judge every result."""
+    """Lets the scheduler, and through it each study's rungs, judge every result."""
 
-    def __init__(self, conductor: Conductor, failsafe: Failsafe) -> None:
+    def __init__(self, scheduler: Scheduler, first_error: FirstError) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self._conductor, self._failsafe = conductor, failsafe
+        self._scheduler, self._first_error = scheduler, first_error
 
     def on_trial_result(self, controller: Any, trial: Trial, result: dict[str, Any]) -> str:
         """Write the result down; go on or stop."""
         outcome = result["outcome"]
-        goes_on = self._failsafe.guard(
-            lambda: self._conductor.receive(trial.trial_id, outcome), otherwise=False
+        goes_on = self._first_error.guard(
+            lambda: self._scheduler.receive(trial.trial_id, outcome), otherwise=False
         )
         return str(TrialScheduler.CONTINUE if goes_on else TrialScheduler.STOP)
 
@@ -106,18 +106,20 @@ class StudyScheduler(Unsaved, FIFOScheduler):
         """Of the trials that wait the one whose job went out first; others are not looked at."""
         live = live_trials(controller)
         waiting = {trial.trial_id: trial for trial in live if trial.status == Trial.PENDING}
-        return next((waiting[t] for t in self._conductor.live if t in waiting), None)
+        return next((waiting[t] for t in self._scheduler.live if t in waiting), None)
 
 
 class RunCallback(Unsaved, Callback):
     """Losses of workers, the driver's regular duties, and errors that end the run."""
 
-    def __init__(self, conductor: Conductor, failsafe: Failsafe, tick: Callable[[], None]) -> None:
-        self._conductor, self._failsafe, self._tick = conductor, failsafe, tick
+    def __init__(
+        self, scheduler: Scheduler, first_error: FirstError, tick: Callable[[], None]
+    ) -> None:
+        self._scheduler, self._first_error, self._tick = scheduler, first_error, tick
 
     def on_trial_start(self, iteration: int, trials: Any, trial: Trial, **info: Any) -> None:
         """A worker begins with a job."""
-        self._failsafe.guard(lambda: self._conductor.started(trial.trial_id))
+        self._first_error.guard(lambda: self._scheduler.started(trial.trial_id))
 
     def on_trial_result(
         self, iteration: int, trials: Any, trial: Trial, result: dict[str, Any], **info: Any
@@ -132,22 +134,22 @@ class RunCallback(Unsaved, Callback):
 
     def on_trial_error(self, iteration: int, trials: Any, trial: Trial, **info: Any) -> None:
         """Only a lost worker is an error of Tune's: trainings that fail are results."""
-        self._failsafe.guard(lambda: self._conductor.lose(trial.trial_id, _cause(trial)))
+        self._first_error.guard(lambda: self._scheduler.lose(trial.trial_id, _cause(trial)))
 
     def on_step_end(self, iteration: int, trials: Any, **info: Any) -> None:
         """Several times a second."""
-        self._failsafe.guard(self._tick)
+        self._first_error.guard(self._tick)
         self._end_silent(trials)
-        done = self._failsafe.guard(self._conductor.recall)
-        if self._failsafe.error is not None:
-            raise self._failsafe.error
-        if done or self._failsafe.over:
-            self._failsafe.over = True
+        done = self._first_error.guard(self._scheduler.recall)
+        if self._first_error.error is not None:
+            raise self._first_error.error
+        if done or self._first_error.over:
+            self._first_error.over = True
             raise Over
 
     def _end_silent(self, trials: Any) -> None:
         """End workers that are stuck where their own time limit cannot reach: they are lost."""
-        silent = self._conductor.overdue(SILENCE)
+        silent = self._scheduler.overdue(SILENCE)
         for trial in trials if silent else ():
             actor = actor_of(trial) if trial.trial_id in silent else None
             if actor is not None:

@@ -8,27 +8,27 @@ from ray import tune
 
 from clar_tune.cluster.capacity import Capacity
 from clar_tune.cluster.ray_internals import withhold_credentials
-from clar_tune.cluster.tune_hooks import Failsafe, RunCallback, StudyScheduler, StudySearcher
+from clar_tune.cluster.tune_hooks import FirstError, RunCallback, StudyScheduler, StudySearcher
 from clar_tune.cluster.worker import Worker
 from clar_tune.graphs import Graph
-from clar_tune.search import Conductor
+from clar_tune.search import Scheduler
 
 
 def search(
-    conductor: Conductor,
+    scheduler: Scheduler,
     graphs: Mapping[str, ray.ObjectRef[Graph]],
     capacity: Capacity,
     scratch: str,
     tick: Callable[[], None],
 ) -> None:
-    """Do everything that the conductor hands out, and return when nothing is left.
+    """Do everything that the scheduler hands out, and return when nothing is left.
 
     Tune's own files go to the folder ``scratch`` and are of no use to anyone: runs are resumed
     from the store. ``tick`` is called several times a second. An error of a hook is raised as
     it was.
     """
     withhold_credentials()
-    failsafe = Failsafe()
+    first_error = FirstError()
     gpus = capacity.resources.gpus
     trainable = tune.with_parameters(Worker, graphs=dict(graphs), gpus=gpus)
 
@@ -38,8 +38,8 @@ def search(
     tuner = tune.Tuner(
         tune.with_resources(trainable, request),
         tune_config=tune.TuneConfig(
-            search_alg=StudySearcher(conductor, capacity, failsafe),
-            scheduler=StudyScheduler(conductor, failsafe),
+            search_alg=StudySearcher(scheduler, capacity, first_error),
+            scheduler=StudyScheduler(scheduler, first_error),
             num_samples=-1,
             reuse_actors=True,
             trial_dirname_creator=lambda trial: str(trial.trial_id),
@@ -47,7 +47,7 @@ def search(
         run_config=tune.RunConfig(
             name="search",
             storage_path=scratch,
-            callbacks=[RunCallback(conductor, failsafe, tick)],
+            callbacks=[RunCallback(scheduler, first_error, tick)],
             checkpoint_config=tune.CheckpointConfig(checkpoint_at_end=False),
             failure_config=tune.FailureConfig(max_failures=0),
             verbose=0,
@@ -56,7 +56,7 @@ def search(
     try:
         tuner.fit()
     except Exception:  # Tune rewords what hooks raise
-        if failsafe.error is not None:
-            raise failsafe.error from None
-        if not failsafe.over:
+        if first_error.error is not None:
+            raise first_error.error from None
+        if not first_error.over:
             raise

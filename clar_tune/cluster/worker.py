@@ -13,7 +13,7 @@ from typing import Any
 import ray
 from ray import tune
 
-from clar_tune.graphs import Graph, varied
+from clar_tune.graphs import Graph, apply_variants
 from clar_tune.models import TensorGraph
 from clar_tune.search import (
     TIME_LIMIT,
@@ -107,7 +107,7 @@ class Worker(tune.Trainable):
         if plain is None:
             found = variants.pop(identity)
         else:
-            graph = varied(plain, job.variant, job.seed)
+            graph = apply_variants(plain, job.variant, job.seed)
             found = graph, TensorGraph.of(graph, self._device)
         variants[identity] = found  # what was used last stands last
         self._loaded[job.spec.graph] = variants

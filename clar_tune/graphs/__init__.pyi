@@ -35,11 +35,11 @@ from .splits import (
 from .thread_count import threads as threads
 from .variants import (
     VARIANTS as VARIANTS,
+    apply_variants as apply_variants,
     check_size as check_size,
     check_variant as check_variant,
     metric_of as metric_of,
     parameters_of as parameters_of,
     variant_of as variant_of,
-    varied as varied,
     varied_hash as varied_hash,
 )

@@ -50,7 +50,7 @@ class Variant:
     """A value that leaves the graph as it is."""
 
 
-def varied(
+def apply_variants(
     graph: Graph,
     variant: Mapping[str, Value],
     seed: int,
@@ -69,7 +69,7 @@ def varied(
 
 
 def varied_hash(graph_hash: str, variant: Mapping[str, Value], seed: int) -> str:
-    """The hash of the graph that :func:`varied` makes, without making it."""
+    """The hash of the graph that :func:`apply_variants` makes, without making it."""
     for name, value in _changes(variant):
         graph_hash = hash_of_origin(_origin(graph_hash, name, value, seed))
     return graph_hash

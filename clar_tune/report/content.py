@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from clar_tune.analysis import Comparison, RunView, arranged
+from clar_tune.analysis import Comparison, RunView, to_cell
 from clar_tune.report.across import pairs_table, planned_table
 from clar_tune.report.coefficients import coefficients_table
 from clar_tune.report.failures import failures_of
@@ -12,7 +12,7 @@ from clar_tune.report.formats.texts import name, sentence
 from clar_tune.report.manifests import head_of, manifest_of
 from clar_tune.report.matrix import matrix_of
 from clar_tune.report.penalties import penalties_table
-from clar_tune.report.progress import Pulse, progress_of
+from clar_tune.report.progress import Liveness, progress_of
 from clar_tune.report.score_tables import rivals_table, scores_table, standings_table
 from clar_tune.report.study_tables import (
     is_searched,
@@ -29,18 +29,18 @@ def context_of(
     comparison: Comparison,
     drawn: Sequence[Figure],
     versions: Mapping[str, str],
-    pulses: Mapping[str, Pulse],
+    liveness: Mapping[str, Liveness],
     *,
     live: bool,
 ) -> dict[str, Any]:
     """What the templates show; ``versions`` are those of the studies' data, by key."""
     unfinished = live or any(run.row.state != "finished" for run in runs)
-    places = [arranged(p.place, comparison.columns) for run in runs for p in run.row.planned]
+    places = [to_cell(p.place, comparison.columns) for run in runs for p in run.row.planned]
     return {
         "live": live,
         "head": head_of(runs),
         "counts": _counts(runs),
-        "progress": [progress_of(r, pulses.get(r.name)) for r in runs] if unfinished else [],
+        "progress": [progress_of(r, liveness.get(r.name)) for r in runs] if unfinished else [],
         "conclusions": list(map(sentence, comparison.conclusions)),
         "tallies": tallies_of(comparison),
         "captions": list(map(sentence, comparison.caption)),

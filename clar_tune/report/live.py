@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from clar_tune.analysis import RunView, stored_progress
 from clar_tune.report.page import Built, PageBuilder
-from clar_tune.report.progress import Pulse
+from clar_tune.report.progress import Liveness
 
 SHARE = 0.2
 """Most of the time that reading and building may take."""
@@ -69,8 +69,8 @@ class LivePage:
         due = going and now - self._built_at > REFRESH
         if state == self._state and not due:
             return
-        pulses = {run.name: Pulse(driven, rates[run.name]) for run, driven in seen}
-        self.built = self._builder.build([run for run, _ in seen], pulses)
+        liveness = {run.name: Liveness(driven, rates[run.name]) for run, driven in seen}
+        self.built = self._builder.build([run for run, _ in seen], liveness)
         self._state, self._built_at = state, now
 
     def _note(self, trouble: str) -> None:

@@ -124,7 +124,7 @@ def _entry(found: Score | None, contrast: Contrast | None, metric: str) -> Entry
         graph=found.graph,
         method=found.method,
         score=words.score(found.mean, metric),
-        half=words.size(found.half, metric),
+        half=words.size(found.half_width, metric),
         best=found.best,
         flags=marks(found).replace(BEST, ""),
         paper=_paper(found, contrast, metric),

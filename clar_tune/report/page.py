@@ -16,7 +16,7 @@ from clar_tune.report import figures, words
 from clar_tune.report.content import context_of
 from clar_tune.report.embedding import checked, json_block, json_text, policy, script_block
 from clar_tune.report.figure_data import figures_data
-from clar_tune.report.progress import Pulse
+from clar_tune.report.progress import Liveness
 from clar_tune.report.study_data import study_data
 from clar_tune.report.study_tables import is_searched, key_of, studies_in
 from clar_tune.version import __version__
@@ -54,8 +54,10 @@ class PageBuilder:
         self._live = live
         self._known: dict[str, tuple[object, str]] = {}
 
-    def build(self, runs: Sequence[RunView], pulses: Mapping[str, Pulse] | None = None) -> Built:
-        """The page as of now; pulses are what an observer knows of runs under way."""
+    def build(
+        self, runs: Sequence[RunView], liveness: Mapping[str, Liveness] | None = None
+    ) -> Built:
+        """The page as of now; ``liveness`` is what an observer knows of runs under way."""
         studies = {
             key_of(run, study): self._study(run, study)
             for run, study in studies_in(runs)
@@ -64,7 +66,7 @@ class PageBuilder:
         comparison = compare(runs)
         drawn = figures.of_comparison(comparison, runs)
         versions = {key: _digest(text) for key, text in studies.items()}
-        context = context_of(runs, comparison, drawn, versions, pulses or {}, live=self._live)
+        context = context_of(runs, comparison, drawn, versions, liveness or {}, live=self._live)
         context["figure_data"] = json_block("figure-data", json_text(figures_data(drawn)))
         content = _sound(_templates().get_template("content.html").render(context))
         return Built(_sound(_page(context, content, studies)), content, studies)

@@ -7,10 +7,10 @@ from clar_tune.analysis import (
     Place,
     Progress,
     RunView,
-    arranged,
     duration,
     excerpt,
     stored_progress,
+    to_cell,
 )
 from clar_tune.metric import metric_named
 from clar_tune.records import StudyProgress
@@ -23,7 +23,7 @@ ENDED = ("complete", "pruned", "failed")
 
 
 @dataclass(frozen=True, slots=True)
-class Pulse:
+class Liveness:
     """What only an observer of a run knows of it."""
 
     driven: bool
@@ -75,9 +75,9 @@ class RunProgress:
     """Places in all; those that are shown may be fewer."""
 
 
-def progress_of(run: RunView, pulse: Pulse | None = None) -> RunProgress:
-    """The state of a run in numbers; a pulse tells whether it is alive and how fast."""
-    gone = run.row.state == "running" and pulse is not None and not pulse.driven
+def progress_of(run: RunView, liveness: Liveness | None = None) -> RunProgress:
+    """The state of a run in numbers; ``liveness`` tells whether it goes on and how fast."""
+    gone = run.row.state == "running" and liveness is not None and not liveness.driven
     going = run.row.state == "running" and not gone
     progress = stored_progress(run)
     places = _places(run, progress)
@@ -86,7 +86,7 @@ def progress_of(run: RunView, pulse: Pulse | None = None) -> RunProgress:
         going=going,
         state="its driver is gone: resume it" if gone else run.row.state,
         bars=_bars(progress),
-        speed=_speed(progress, pulse.rate) if going and pulse is not None else "",
+        speed=_speed(progress, liveness.rate) if going and liveness is not None else "",
         places=_shown(places),
         planned=len(places),
     )
@@ -135,7 +135,7 @@ def _place(place: Place, searches: Sequence[StudyProgress], columns: Collection[
     finals, wanted = sum(s.finals for s in begun), sum(s.finals_wanted for s in begun)
     return BestSoFar(
         graph=graph,
-        method=arranged(place, columns)[2],
+        method=to_cell(place, columns)[2],
         where=place_name(graph, condition),
         title=name(method),
         best=words.score(_best(begun), searches[0].metric),

@@ -132,7 +132,7 @@ def _score(found: Score, contrast: Contrast | None, metric: str) -> Line:
     cells = (
         *(text(found.graph), text(found.condition), text(found.method)),
         numeric(words.score(found.mean, metric), found.mean, mark),
-        numeric(words.size(found.half, metric), found.half),
+        numeric(words.size(found.half_width, metric), found.half_width),
         numeric(words.score(found.paper, metric), found.paper),
         *(_gain(contrast, metric) if contrast else [Cell("")] * len(_GAIN)),
         numeric(numbers.share(found.penalty_active), found.penalty_active),
@@ -145,7 +145,7 @@ def _gain(found: Contrast, metric: str) -> list[Cell]:
     sign = MARKS[found.verdict]
     return [
         numeric(words.gain(found.gain, metric), found.gain),
-        numeric(words.size(found.half, metric), found.half),
+        numeric(words.size(found.half_width, metric), found.half_width),
         numeric(numbers.ratio(found.ratio), found.ratio),
         numeric(numbers.ratio(found.paper_ratio), found.paper_ratio),
         numeric(numbers.p_value(found.p), found.p),

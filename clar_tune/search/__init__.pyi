@@ -7,13 +7,13 @@ from .jobs import (
     Job as Job,
     Outcome as Outcome,
     OutOfTime as OutOfTime,
-    Trained as Trained,
-    described as described,
+    TrainingResult as TrainingResult,
     failed as failed,
+    one_line_error as one_line_error,
     out_of_time as out_of_time,
     perform as perform,
 )
-from .limits import Pace as Pace
+from .limits import Limits as Limits
 from .manifest import (
     check_graphs as check_graphs,
     check_numbers as check_numbers,
@@ -27,5 +27,5 @@ from .manifest import (
 from .memory import needs as needs
 from .progress import studies_under_way as studies_under_way
 from .repro import Difference as Difference, repeat_training as repeat_training
-from .scheduler import Conductor as Conductor
-from .study import Course as Course
+from .scheduler import Scheduler as Scheduler
+from .study import StudyState as StudyState

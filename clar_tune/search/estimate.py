@@ -9,7 +9,7 @@ from statistics import fmean
 
 import numpy as np
 
-from clar_tune.graphs import Graph, Spectrum, search_nodes, seed_pair, varied
+from clar_tune.graphs import Graph, Spectrum, apply_variants, search_nodes, seed_pair
 from clar_tune.models import TensorGraph
 from clar_tune.search.study import MakeJudge
 from clar_tune.space import Plan, StudyPlan
@@ -53,10 +53,10 @@ def estimates(plan: Plan, graphs: Mapping[str, Graph], make_judge: MakeJudge) ->
     repeats: dict[object, float] = {}
     found = []
     for place, study in enumerate(plan.studies):
-        rules = (study.rules, study.trials, study.searches)
+        rules = (study.rules, study.trials, study.has_search)
         if rules not in repeats:
             repeats[rules] = _expected_repeats(study, make_judge)
-        most = study.trials * study.rules.repeats if study.searches else 0
+        most = study.trials * study.rules.repeats if study.has_search else 0
         expected = repeats[rules] + study.finals
         found.append(Estimate(study, most + study.finals, expected, seconds.get(place)))
     return found
@@ -92,7 +92,7 @@ def _measured(graph: Graph, plan: Plan, places: list[int]) -> dict[int, float]:
     seconds: dict[int, float] = {}
     for alike in by_variant.values():
         first = plan.studies[alike[0]]
-        like = varied(graph, first.variant, first.seed, decompose=_no_spectrum)
+        like = apply_variants(graph, first.variant, first.seed, decompose=_no_spectrum)
         tensors = TensorGraph.of(like)
         seconds |= {place: _seconds(plan.studies[place], like, tensors) for place in alike}
     return seconds
@@ -122,7 +122,7 @@ def _seconds(study: StudyPlan, graph: Graph, tensors: TensorGraph) -> float:
 def _expected_repeats(study: StudyPlan, make_judge: MakeJudge) -> float:
     """Repeats of a search whose scores are pure chance, under the rungs that it will have."""
     rules = study.rules
-    if not study.searches:
+    if not study.has_search:
         return 0.0
     if not rules.pruning:
         return float(study.trials * rules.repeats)

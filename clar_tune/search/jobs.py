@@ -56,7 +56,7 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Trained:
+class TrainingResult:
     """One finished training."""
 
     index: int
@@ -83,7 +83,7 @@ class Failure:
         return self.kind in HINTS
 
 
-Outcome = Trained | Failure
+Outcome = TrainingResult | Failure
 
 
 class OutOfTime(Exception):
@@ -104,7 +104,7 @@ def perform(job: Job, index: int, graph: Graph, tensors: TensorGraph) -> Outcome
 def failed(index: int, error: Exception) -> Failure:
     """A training that an error ended."""
     release_memory()
-    return Failure(index=index, kind=_kind(error), text=described(error))
+    return Failure(index=index, kind=_kind(error), text=one_line_error(error))
 
 
 def out_of_time(index: int) -> Failure:
@@ -114,7 +114,7 @@ def out_of_time(index: int) -> Failure:
 
 def trained(
     spec: TrainSpec, purpose: str, index: int, graph: Graph, tensors: TensorGraph
-) -> Trained:
+) -> TrainingResult:
     """One training; only a final is scored on test nodes."""
     if graph.hash != spec.graph_hash:
         raise GraphError(
@@ -124,7 +124,7 @@ def trained(
     started = datetime.now(UTC)
     nodes = search_nodes(graph, spec.protocol, spec.split_seed, spec.outer_test)
     fit = train(spec, tensors, nodes)
-    return Trained(
+    return TrainingResult(
         index=index,
         spec=spec,
         record=fit.record,
@@ -135,7 +135,7 @@ def trained(
     )
 
 
-def described(error: Exception) -> str:
+def one_line_error(error: Exception) -> str:
     """An error in one line, with its place where it was not foreseen."""
     if isinstance(error, ClarTuneError | OutOfTime):
         return str(error)[:LONGEST_ERROR]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass(slots=True)
-class Pace:
+class Limits:
     """How much can run at once, and until when."""
 
     workers: int = 1

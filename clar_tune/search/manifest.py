@@ -30,7 +30,7 @@ def manifest_of(plan: Plan, graphs: Mapping[str, Graph]) -> RunRow:
         **joined,
         space=plan.space.name,
         settings=plan.options.settings,
-        search=plan.options.searches,
+        search=plan.options.replicates,
         state="running",
         started=datetime.now(UTC),
         ended=None,
@@ -73,7 +73,7 @@ def _budget(plan: Plan) -> dict[str, Any]:
         **to_stored(study.training),
         "studies": len(plan.studies),
         "finals": study.finals,
-        "searches": plan.options.searches,
+        "searches": plan.options.replicates,
     }
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from clar_tune.errors import GraphError
-from clar_tune.graphs import load, varied
+from clar_tune.graphs import apply_variants, load
 from clar_tune.models import TensorGraph
 from clar_tune.rows import FinalRow, RepeatRow
 from clar_tune.search.jobs import trained
@@ -38,7 +38,7 @@ def repeat_training(row: RepeatRow, plan: Plan, data: Path | None) -> list[Diffe
     """Train a row again, as its run did, and compare every number that it stored."""
     study = next(study for study in plan.studies if study.columns.study == row.study)
     plain = load(row.graph, plan.space.preprocessing, data)
-    graph = varied(plain, study.variant, study.seed)
+    graph = apply_variants(plain, study.variant, study.seed)
     purpose = "final" if isinstance(row, FinalRow) else "repeat"
     spec = study.spec(row.params, purpose, row.repeat, plain.hash)
     if spec.key != row.key:

@@ -51,7 +51,7 @@ LEARNERS: dict[str, Callable[[int, int], BaseSampler]] = {
 """Samplers of Optuna; ``grid`` needs none."""
 
 
-class Study:
+class Sampler:
     """Proposals for one study.
 
     Randomness of proposal ``n`` comes from (seed, study, n) alone, and all else from what was

@@ -1,12 +1,12 @@
-"""The course of one study: its trials, what was decided about each, and its finals."""
+"""The state of one study: its trials, what was decided about each, and its finals."""
 
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 
 from clar_tune.metric import metric_named
 from clar_tune.rows import FinalRow, RepeatRow, RepeatScore, TrialRow
-from clar_tune.search.jobs import Failure, Trained
-from clar_tune.search.sampler import Study
+from clar_tune.search.jobs import Failure, TrainingResult
+from clar_tune.search.sampler import Sampler
 from clar_tune.search.trial import Trial, training_row, trial_row
 from clar_tune.space import StudyPlan
 from clar_tune.winner import Winner, winner
@@ -21,7 +21,7 @@ MakeJudge = Callable[[int, int, bool], Judge]
 """Makes a judge from repeats, reduction factor and whether high scores are good."""
 
 
-class Course:
+class StudyState:
     """The state of one study; all of it can be rebuilt from stored rows."""
 
     def __init__(self, place: int, plan: StudyPlan, make_judge: MakeJudge) -> None:
@@ -39,12 +39,12 @@ class Course:
         """Ended, with its winner chosen for good."""
         high, rules = metric_named(plan.metric).higher_is_better, plan.rules
         self._judge = make_judge(rules.repeats, rules.reduction, high) if rules.pruning else None
-        self._study = Study(plan, maximise=high) if plan.searches else None
+        self._sampler = Sampler(plan, maximise=high) if plan.has_search else None
 
     @property
     def budget(self) -> int:
         """How many trials it is to have."""
-        return self.plan.rules.trials if self.plan.searches else 1
+        return self.plan.rules.trials if self.plan.has_search else 1
 
     @property
     def may_ask(self) -> bool:
@@ -61,7 +61,7 @@ class Course:
         """The winner so far."""
         if self.settled:
             return self._winner
-        repeats = self.plan.rules.repeats if self.plan.searches else 0
+        repeats = self.plan.rules.repeats if self.plan.has_search else 0
         return winner(self.trials.values(), self.metric, repeats)
 
     def missing_finals(self) -> list[int]:
@@ -87,12 +87,12 @@ class Course:
     def ask(self) -> Trial | None:
         """Start another trial; ``None`` if no configuration is left."""
         number = len(self.trials)
-        if self._study is None:  # nothing to search: straight to the finals
+        if self._sampler is None:  # nothing to search: straight to the finals
             params = self.plan.method.complete(self.plan.parameters.at([]))
             trial = Trial(number, params, datetime.now(UTC), state="complete")
             self.trials[number] = trial
             return trial
-        proposed = self._study.propose(number)
+        proposed = self._sampler.propose(number)
         if proposed is None:
             self._use_up()
             return None
@@ -123,8 +123,8 @@ class Course:
         stored = {row.trial: row for row in sorted(rows, key=lambda row: row.trial)}
         for number, row in stored.items():
             trial = self.trials[number] = Trial.of(row)
-            if self._study:
-                self._study.start(number, trial.params)
+            if self._sampler:
+                self._sampler.start(number, trial.params)
         states = dict.fromkeys(stored, "running")
         for repeat in repeats:
             trial = self.trials[repeat.trial]
@@ -139,21 +139,21 @@ class Course:
                 self.trials[number],
                 row.state if whole or row.state == "failed" else states[number],
             )
-        if self.may_ask and self._study is not None and self._study.used_up:
+        if self.may_ask and self._sampler is not None and self._sampler.used_up:
             self._use_up()
 
     def trial_row(self, number: int) -> TrialRow:
         """The row of a trial as it stands."""
         return trial_row(self.plan.columns, self.metric, self.trials[number])
 
-    def training_row(self, number: int, done: Trained) -> RepeatRow | FinalRow:
+    def training_row(self, number: int, done: TrainingResult) -> RepeatRow | FinalRow:
         """The row of one training of a trial."""
         return training_row(self.plan.columns, number, done)
 
     def settle(self) -> None:
         """Once ended: keep the winner, and free what only a search needs."""
         self._winner, self.settled = self.winner, True
-        self._study = self._judge = None
+        self._sampler = self._judge = None
 
     def _counted(self, trial: Trial, score: float, loss: float, seconds: float) -> str:
         """Add one repeat to a trial; returns the state that it gives the trial."""
@@ -187,11 +187,11 @@ class Course:
             return
         self.running.discard(trial.trial)
         score = trial.val_score
-        if self._study is None:
+        if self._sampler is None:
             return
         if trial.failure:
-            self._study.fail(trial.trial, hints=trial.failure.hints)
+            self._sampler.fail(trial.trial, hints=trial.failure.hints)
         elif state == "pruned" and score is not None:
-            self._study.prune(trial.trial, score, trial.repeats)
+            self._sampler.prune(trial.trial, score, trial.repeats)
         elif score is not None:
-            self._study.complete(trial.trial, score)
+            self._sampler.complete(trial.trial, score)

@@ -7,7 +7,7 @@ from typing import Any
 
 from clar_tune.records import Params, to_stored
 from clar_tune.rows import FinalRow, RepeatRow, StudyColumns, TrialRow
-from clar_tune.search.jobs import Failure, Trained
+from clar_tune.search.jobs import Failure, TrainingResult
 
 COPIED = (
     *("metric", "val_score", "val_loss", "epochs", "best_epoch"),
@@ -93,7 +93,7 @@ def trial_row(columns: StudyColumns, metric: str, trial: Trial) -> TrialRow:
     )
 
 
-def training_row(columns: StudyColumns, trial: int, done: Trained) -> RepeatRow | FinalRow:
+def training_row(columns: StudyColumns, trial: int, done: TrainingResult) -> RepeatRow | FinalRow:
     """The row of one training; with a test score it is a final."""
     record, spec = done.record, done.spec
     active = {name: term.active for name, term in record.terms.items()}

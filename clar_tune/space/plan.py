@@ -42,8 +42,9 @@ from clar_tune.validation import fraction, one_of, positive, whole
 
 @stored_as(
     *("settings", "graphs", "methods", "conditions", "protocol", "trials", "repeats", "finals"),
-    *("sampler", "pruning", "selection", "searches", "outer_test", "seed", "threads", "cpus"),
-    *("gpus", "trial_timeout", "first_trials"),
+    *("sampler", "pruning", "selection", "outer_test", "seed", "threads", "cpus", "gpus"),
+    *("trial_timeout", "first_trials"),
+    replicates="searches",
 )
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
@@ -61,7 +62,7 @@ class Options:
     sampler: str | None = None
     pruning: bool | None = None
     selection: str | None = None
-    searches: int = 1
+    replicates: int = 1
     outer_test: float = 0.0
     seed: int = 0
     threads: int = 1
@@ -103,22 +104,22 @@ class StudyPlan:
     def planned(self) -> PlannedStudy:
         """What the manifest says of it."""
         of, rules = self.columns, self.rules
-        pruned = self.searches and rules.pruning
+        pruned = self.has_search and rules.pruning
         return PlannedStudy(
             graph=of.graph,
             method=of.method,
             condition=of.condition,
             protocol=of.protocol,
             metric=self.metric,
-            trials=rules.trials if self.searches else 1,
-            repeats=rules.repeats if self.searches else 0,
+            trials=rules.trials if self.has_search else 1,
+            repeats=rules.repeats if self.has_search else 0,
             finals=self.finals,
             rungs=rungs_up_to(rules.repeats, rules.reduction) if pruned else (),
             parameters=self.parameters.stored,
         )
 
     @property
-    def searches(self) -> bool:
+    def has_search(self) -> bool:
         """Whether there is anything to search; otherwise its one trial goes to the finals."""
         return bool(self.parameters.searched)
 
@@ -201,7 +202,7 @@ def _settings(space: Space, options: Options) -> Settings:
             whole(f"--{name}", value, 1)
     if options.finals is not None:
         whole("--finals", options.finals, 1)
-    whole("--searches", options.searches, 1)
+    whole("--searches", options.replicates, 1)
     whole("--seed", options.seed, 0)
     positive("--trial-timeout", options.trial_timeout)
     fraction("--outer-test", options.outer_test, below_one=True)
@@ -300,7 +301,7 @@ def _studies(
         check_objective(metric, protocol, settings.training.select, method)
         check_sampler(rules.sampler, rules.pruning, parameters, where)
         method.checked(parameters.at([0.5] * len(parameters.searched)))
-        for search in range(options.searches):
+        for search in range(options.replicates):
             yield StudyPlan(
                 columns=StudyColumns(
                     space=space.name,

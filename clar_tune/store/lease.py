@@ -25,7 +25,6 @@ GONE = (
 """Why a driver that finds no lease may not go on: it cannot know that the run is still its own."""
 
 
-@stored_as("host", "pid", "born", "nonce", "wal", "heartbeat", "seq", "released")
 @dataclass(frozen=True, slots=True)
 class LeaseTimes:
     """How drivers that share a store hear of each other; it is the same for all of them."""
@@ -58,6 +57,7 @@ class LeaseTimes:
 DEFAULT_TIMES = LeaseTimes()
 
 
+@stored_as("host", "pid", "born", "nonce", "wal", "heartbeat", "seq", "released")
 @dataclass(frozen=True, slots=True)
 class Holder:
     """A driver, as its lease tells others."""

@@ -9,7 +9,7 @@ from torch import nn
 
 from clar_tune.errors import ClarTuneError
 from clar_tune.graphs import threads
-from clar_tune.search import described
+from clar_tune.search import one_line_error
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Subject:
         except ClarTuneError as error:
             raise AssertionError(f"{self} is refused: {error}") from error
         except Exception as error:  # a user's class may raise anything
-            raise AssertionError(f"{self} fails: {described(error)}") from error
+            raise AssertionError(f"{self} fails: {one_line_error(error)}") from error
 
     def __str__(self) -> str:
         return f"{self.name} on {self.example}" if self.example else self.name

@@ -5,7 +5,7 @@ from .ablation import (
     Results as Results,
     Stage as Stage,
     Summary as Summary,
-    contenders_of as contenders_of,
+    arms_of as arms_of,
     seen as seen,
     summary as summary,
 )

@@ -20,7 +20,7 @@ SEVERAL = "The trainings share nodes: this is a view, not a test."
 
 
 @dataclass(frozen=True, slots=True)
-class Contender:
+class Arm:
     """What is trained, under the name that a table gives it."""
 
     label: str
@@ -39,7 +39,7 @@ class Measured:
 
 
 Results = Mapping[str, Sequence[Measured]]
-"""The trainings of each contender by its label: plain first, then the method, then its control."""
+"""The trainings of each arm by its label: plain first, then the method, then its control."""
 
 
 @stored_as("mean", "deviation")
@@ -51,16 +51,16 @@ class Summary:
     deviation: float | None
 
 
-def contenders_of(method: Method, params: Params) -> list[Contender]:
+def arms_of(method: Method, params: Params) -> list[Arm]:
     """The plain backbone, then the method; for clar also its control, unless beta is 0."""
     plain = Method(method.backbone)
     shared = {name: value for name, value in params.items() if name in plain.parameters()}
-    found = [Contender(plain.name, plain, shared)]
+    found = [Arm(plain.name, plain, shared)]
     if method != plain:
-        found.append(Contender(method.name, method, params))
+        found.append(Arm(method.name, method, params))
     if method.regularizer == "clar" and params["beta"] and params["sampling"] != CONTROL:
         control = {**params, "sampling": CONTROL}
-        found.append(Contender(f"{method.name} sampling={CONTROL}", method, control))
+        found.append(Arm(f"{method.name} sampling={CONTROL}", method, control))
     return found
 
 
@@ -74,10 +74,10 @@ class Stage:
     rules: dict[str, Any]
 
     def measure(
-        self, contender: Contender, seeds: tuple[int, int], test: bool, report: Report | None
+        self, arm: Arm, seeds: tuple[int, int], test: bool, report: Report | None
     ) -> Measured:
         """Train once; ``seeds`` are those of the split and of the weights."""
-        spec = contender.method.spec(self.graph, contender.params, seeds=seeds, **self.rules)
+        spec = arm.method.spec(self.graph, arm.params, seeds=seeds, **self.rules)
         nodes = search_nodes(self.graph, spec.protocol, spec.split_seed)
         fit = train(spec, self.tensors, nodes, report)
         energy = self.frequencies.energy(fit.logits.cpu().numpy())

@@ -9,14 +9,14 @@ from typing import Any
 import yaml
 from support.simulation import Memory, work
 
-from clar_tune.cluster.asha import Rungs
+from clar_tune.cluster.asha import Asha
+from clar_tune.graphs import apply_variants
 from clar_tune.graphs.graph import Graph
 from clar_tune.graphs.loading import load
-from clar_tune.graphs.variants import varied
 from clar_tune.models.tensors import TensorGraph
 from clar_tune.search.jobs import Job, Outcome, perform
 from clar_tune.search.manifest import machine
-from clar_tune.search.scheduler import Conductor
+from clar_tune.search.scheduler import Scheduler
 from clar_tune.space import parse_space
 from clar_tune.space.plan import Options, Plan, make_plan
 
@@ -77,11 +77,13 @@ def trained_rows(case: dict[str, Any]) -> list[dict[str, Any]]:
     plan, memory = plan_of(case), Memory()
 
     def train(job: Job, index: int) -> Outcome:
-        graph = varied(_graph(job.spec.graph, plan.space.preprocessing), job.variant, job.seed)
+        graph = apply_variants(
+            _graph(job.spec.graph, plan.space.preprocessing), job.variant, job.seed
+        )
         return perform(job, index, graph, TensorGraph.of(graph))
 
     hashes = {name: _graph(name, plan.space.preprocessing).hash for name in plan.graphs}
-    work(Conductor(plan, hashes, memory.append, Rungs), train)
+    work(Scheduler(plan, hashes, memory.append, Asha), train)
     return [_exact(asdict(row)) for row in (*memory.repeats, *memory.finals)]
 
 

@@ -27,7 +27,7 @@ from clar_tune.errors import ParameterError, StoreError
 from clar_tune.report import Access, LivePage, PageServer
 from clar_tune.report.access import is_loopback
 from clar_tune.report.live import Rates
-from clar_tune.report.progress import Pulse, progress_of
+from clar_tune.report.progress import Liveness, progress_of
 
 TOKEN = "a token of 20 signs!"
 
@@ -238,9 +238,9 @@ def test_time_left_counts_finals_searches_and_studies_to_come():
     to_come = planned.finals + planned.trials * planned.repeats * PRUNED_SHARE
     assert stored_progress(half).trainings_left == pytest.approx(6 + to_come)
     going = replace(half, row=replace(half.row, state="running"))
-    assert "5 trainings per minute" in progress_of(going, Pulse(True, 5.0)).speed
-    assert "to come" in progress_of(going, Pulse(True)).speed
-    assert "resume it" in progress_of(going, Pulse(False, 5.0)).state
+    assert "5 trainings per minute" in progress_of(going, Liveness(True, 5.0)).speed
+    assert "to come" in progress_of(going, Liveness(True)).speed
+    assert "resume it" in progress_of(going, Liveness(False, 5.0)).state
 
 
 def wait(moment: Callable[[], object], what: str) -> None:

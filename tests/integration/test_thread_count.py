@@ -7,9 +7,9 @@ import sys
 import pytest
 from support.graph_contents import contents
 
+from clar_tune.graphs import apply_variants
 from clar_tune.graphs.graph import Graph
 from clar_tune.graphs.loading import load
-from clar_tune.graphs.variants import varied
 
 
 @pytest.fixture(scope="module")
@@ -20,11 +20,11 @@ def graph() -> Graph:
 def test_the_number_of_threads_changes_no_digit(graph, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))  # a spectrum for both
     variants = ({"band": 4}, {"filter": "high-pass"})
-    here = [contents(varied(graph, variant, 0)) for variant in variants]
+    here = [contents(apply_variants(graph, variant, 0)) for variant in variants]
     code = (
         "from support.graph_contents import contents; from clar_tune.graphs.loading import load\n"
-        "from clar_tune.graphs.variants import varied; graph = load('csbm-homophily')\n"
-        f"for variant in {variants}: print(contents(varied(graph, variant, 0)))\n"
+        "from clar_tune.graphs.variants import apply_variants; graph = load('csbm-homophily')\n"
+        f"for variant in {variants}: print(contents(apply_variants(graph, variant, 0)))\n"
     )
     environment = {
         **os.environ,

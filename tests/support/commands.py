@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -126,7 +126,7 @@ class Place:
         return shown
 
     def trials(self, run: str) -> list[dict[str, Any]]:
-        rows = [asdict(row) for row in self.store.trials(run)]
+        rows = self.store.table("trials", run).to_pylist()
         return sorted(rows, key=lambda row: (row["graph"], row["method"], row["trial"]))
 
     def repeats(self, run: str) -> list[dict[str, Any]]:

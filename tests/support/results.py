@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from support.simulation import Memory, conductor_for, plan_from, trained, work
+from support.simulation import Memory, plan_from, scheduler_for, trained, work
 
 from clar_tune.analysis.runs import RunView, StudyView, studies_of
 from clar_tune.records import TermRecord, Value
@@ -87,11 +87,11 @@ def simulated(
 ) -> tuple[RunRow, Memory]:
     """The manifest and the rows of a finished run."""
     plan, memory = plan_from(text, **options), Memory()
-    conductor = conductor_for(plan, memory)
-    work(conductor, train)
+    scheduler = scheduler_for(plan, memory)
+    work(scheduler, train)
     row = replace(
         manifest_of(plan, {}),
-        state=conductor.state,
+        state=scheduler.state,
         started=NOON,
         ended=NOON + timedelta(hours=1),
         seconds=3600.0,

@@ -1,4 +1,4 @@
-"""Runs without Ray, torch or files: the conductor with workers that only pretend to train."""
+"""Runs without Ray, torch or files: the scheduler with workers that only pretend to train."""
 
 import itertools
 import random
@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from clar_tune.cluster.asha import Rungs
+from clar_tune.cluster.asha import Asha
 from clar_tune.records import TrainRecord
 from clar_tune.rows import FinalRow, RepeatRow, RepeatScore, TrialRow
-from clar_tune.search.jobs import Job, Outcome, Trained
-from clar_tune.search.limits import Pace
-from clar_tune.search.scheduler import Conductor
+from clar_tune.search.jobs import Job, Outcome, TrainingResult
+from clar_tune.search.limits import Limits
+from clar_tune.search.scheduler import Scheduler
 from clar_tune.seeds import seed_for
 from clar_tune.space import parse_space
 from clar_tune.space.plan import Options, Plan, make_plan
@@ -53,7 +53,7 @@ def pretend(job: Job, index: int) -> Outcome:
     return trained(job, index, min(max(draw.random() + noise, 0.0), 1.0))
 
 
-def trained(job: Job, index: int, score: float, seconds: float = 1.0) -> Trained:
+def trained(job: Job, index: int, score: float, seconds: float = 1.0) -> TrainingResult:
     spec = job.spec_of(index)
     record = TrainRecord(
         key=spec.key,
@@ -67,7 +67,7 @@ def trained(job: Job, index: int, score: float, seconds: float = 1.0) -> Trained
         val_nodes=2,
     )
     final = {"test_score": score, "test_nodes": 2} if job.purpose == "final" else {}
-    return Trained(
+    return TrainingResult(
         index=index, spec=spec, record=record, started=datetime.now(UTC), device="cpu", **final
     )
 
@@ -107,19 +107,19 @@ class Memory:
         return trials, keys
 
 
-def conductor_for(plan: Plan, memory: Memory, **pace: Any) -> Conductor:
-    conductor = Conductor(plan, hashes_of(plan), memory.append, Rungs, Pace(**pace))
+def scheduler_for(plan: Plan, memory: Memory, **limits: Any) -> Scheduler:
+    scheduler = Scheduler(plan, hashes_of(plan), memory.append, Asha, Limits(**limits))
     if memory.trials:
-        conductor.restore(
+        scheduler.restore(
             list(memory.trials.values()),
             memory.scores(),
             memory.finals,
         )
-    return conductor
+    return scheduler
 
 
 def work(
-    conductor: Conductor,
+    scheduler: Scheduler,
     train: Callable[[Job, int], Outcome] = pretend,
     *,
     events: int | None = None,
@@ -131,9 +131,9 @@ def work(
     count = 0
     while events is None or count < events:
         count += 1
-        if len(busy) < conductor.pace.workers:
+        if len(busy) < scheduler.limits.workers:
             ticket = next(tickets)
-            job = conductor.next_job(ticket)
+            job = scheduler.next_job(ticket)
             if job is not None:
                 busy[ticket] = (job, job.first)
                 continue
@@ -141,10 +141,10 @@ def work(
                 return count
         ticket = order.choice(sorted(busy)) if order else next(iter(busy))
         job, index = busy.pop(ticket)
-        if conductor.receive(ticket, train(job, index)):
+        if scheduler.receive(ticket, train(job, index)):
             busy[ticket] = (job, index + 1)
     return count
 
 
 def searched_only(plan: Plan) -> Plan:
-    return replace(plan, studies=tuple(study for study in plan.studies if study.searches))
+    return replace(plan, studies=tuple(study for study in plan.studies if study.has_search))

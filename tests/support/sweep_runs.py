@@ -12,7 +12,7 @@ from support.results import plausible, simulated, view
 from support.simulation import plan_from
 
 from clar_tune.analysis.runs import RunView
-from clar_tune.search.jobs import Job, Outcome, Trained
+from clar_tune.search.jobs import Job, Outcome, TrainingResult
 from clar_tune.search.manifest import manifest_of
 from clar_tune.seeds import seed_for
 
@@ -22,7 +22,7 @@ SPACES = Path(__file__).parents[2] / "search_spaces"
 def along(job: Job, index: int) -> Outcome:
     """As ``plausible``, but scores follow what a condition sets, and errors are small."""
     done = plausible(job, index)
-    assert isinstance(done, Trained)
+    assert isinstance(done, TrainingResult)
     params = {**job.spec.params, **job.variant}
     score = done.record.val_score - 0.3 * float(params.get("drop_edges", 0.0))
     if "clamp" not in params:  # clar keeps its score however deep

@@ -19,7 +19,7 @@ from clar_tune.cluster import driver
 from clar_tune.cluster.resources import Node
 from clar_tune.graphs import Graph
 from clar_tune.models import TensorGraph
-from clar_tune.search import Conductor, perform
+from clar_tune.search import Scheduler, perform
 from clar_tune.store import RunWriter
 
 
@@ -30,7 +30,7 @@ def this_process(address: str, *modules: Path) -> Iterator[list[Node]]:
 
 
 def search(
-    conductor: Conductor,
+    scheduler: Scheduler,
     writer: RunWriter,
     graphs: dict[str, Graph],
     capacity: Any,
@@ -38,17 +38,17 @@ def search(
     view: driver.View,
     watch: None,
 ) -> None:
-    """Do everything that the conductor hands out."""
+    """Do everything that the scheduler hands out."""
     tensors = {name: TensorGraph.of(graph) for name, graph in graphs.items()}
     for ticket in map(str, itertools.count()):
-        job = conductor.next_job(ticket)
+        job = scheduler.next_job(ticket)
         if job is None:
-            return view.close(conductor)
+            return view.close(scheduler)
         name = job.spec.graph
         for index in range(job.first, job.last):
-            goes_on = conductor.receive(ticket, perform(job, index, graphs[name], tensors[name]))
+            goes_on = scheduler.receive(ticket, perform(job, index, graphs[name], tensors[name]))
             writer.tick()
-            view(conductor)
+            view(scheduler)
             if not goes_on:
                 break
 

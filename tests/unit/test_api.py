@@ -35,11 +35,11 @@ class Place:
         (folder / "mine.yaml").write_text(SPACE)
         self.train, self.handlers, self.resources = pretend, [], []
 
-    def search(self, conductor, writer, graphs, capacity, scratch, view, watch):
+    def search(self, scheduler, writer, graphs, capacity, scratch, view, watch):
         self.handlers.append([signal.getsignal(number) for number in HANDLED])
         self.resources.append(capacity.resources)
-        work(conductor, self.train)
-        view.close(conductor)
+        work(scheduler, self.train)
+        view.close(scheduler)
 
     def run(self, **given):
         return api.run(self.space, store=self.url, **{"name": "it", **given})
@@ -71,13 +71,13 @@ def place(tmp_path, monkeypatch):
 class Spectator:
     """An observer that keeps what it was told, and may do something to the run."""
 
-    def __init__(self, act=lambda pace: None):
+    def __init__(self, act=lambda limits: None):
         self.told, self.said, self.states, self._act = [], [], [], act
 
     @contextmanager
-    def __call__(self, name, store, pace):
+    def __call__(self, name, store, limits):
         self.told.append((name, store.url))
-        self._act(pace)
+        self._act(limits)
         yield View(self)
         self.told.append("left")
 
@@ -86,11 +86,11 @@ class View:
     def __init__(self, spectator):
         self._of = spectator
 
-    def __call__(self, conductor):
+    def __call__(self, scheduler):
         pass
 
-    def close(self, conductor):
-        self._of.states.append(conductor.state)
+    def close(self, scheduler):
+        self._of.states.append(scheduler.state)
 
     def say(self, text):
         self._of.said.append(text)
@@ -139,8 +139,8 @@ def test_nothing_is_left_of_a_finished_run(place):
 
 
 def test_an_observer_sees_the_run_and_may_drain_it(place):
-    def drain(pace):
-        pace.draining = True
+    def drain(limits):
+        limits.draining = True
 
     spectator = Spectator(drain)
     outcome = place.run(observe=spectator)

@@ -50,7 +50,7 @@ TRAINED = TrainRecord(
     terms={"com": TermRecord(value=0.25, active=1.0)},
     facts={"edges": 2.0},
 )
-OPTIONS = Options(graphs=("cora", "texas"), conditions=("layers=8",), trials=3, searches=5)
+OPTIONS = Options(graphs=("cora", "texas"), conditions=("layers=8",), trials=3, replicates=5)
 HOLDER = Holder(host="h", pid=7, born="b", nonce="n", wal="w", heartbeat=1.5)
 PLANNED = PlannedStudy(
     graph="cora",
@@ -74,7 +74,7 @@ SCORE = Score(
     method="gcn",
     condition="",
     mean=0.5,
-    half=0.25,
+    half_width=0.25,
     units=3,
     searches=1,
     search_spread=None,
@@ -93,7 +93,7 @@ CONTRAST = Contrast(
     against="gcn",
     rival=False,
     gain=0.25,
-    half=0.5,
+    half_width=0.5,
     p=0.125,
     p_holm=0.25,
     detectable=None,
@@ -287,7 +287,7 @@ def test_options_of_a_manifest_are_read_and_written():
     row = run_row(options=to_stored(OPTIONS))
     assert plain("runs", row)["options"] == text
     assert from_stored(Options, json.loads(text)) == OPTIONS
-    assert from_stored(Options, {"searches": 5}) == Options(searches=5)
+    assert from_stored(Options, {"searches": 5}) == Options(replicates=5)
 
 
 def test_a_renamed_field_keeps_its_stored_name_and_its_place():

@@ -43,8 +43,8 @@ def _row(score: Score) -> dict[str, Any]:
         **parts_of(score.method),
         "paper": score.paper,
         "mean": score.mean,
-        "low": None if score.half is None else score.mean - score.half,
-        "high": None if score.half is None else score.mean + score.half,
+        "low": None if score.half_width is None else score.mean - score.half_width,
+        "high": None if score.half_width is None else score.mean + score.half_width,
         "units": score.units,
     }
 

@@ -73,7 +73,7 @@ def _ordered(comparison: Comparison, *, rival: bool) -> list[Contrast]:
 
 def _row(line: int, contrast: Contrast) -> dict[str, Any]:
     name = contrast.method + (f" over {contrast.against}" if contrast.rival else "")
-    half = contrast.half
+    half = contrast.half_width
     return {
         "line": line,
         "graph": contrast.graph,
@@ -95,7 +95,7 @@ def _row(line: int, contrast: Contrast) -> dict[str, Any]:
 
 def _ratios(contrast: Contrast) -> dict[str, Any]:
     """The ratio of errors with its interval, as the table has it."""
-    ratio, half = contrast.ratio, contrast.ratio_half
+    ratio, half = contrast.ratio, contrast.ratio_half_width
     return {
         "ratio": ratio,
         "ratio_low": None if ratio is None or half is None else ratio - half,

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
-from clar_tune.analysis import Place, RunView, StudyView, arranged
+from clar_tune.analysis import Place, RunView, StudyView, to_cell
 
 
 def place_of(run: RunView, study: StudyView) -> Place:
     """Graph, condition of the row, and name of the column of a study."""
     columns = run.row.columns or ()
-    return arranged((study.graph, study.condition, study.method), columns)
+    return to_cell((study.graph, study.condition, study.method), columns)
 
 
 def by_place(runs: Sequence[RunView]) -> dict[Place, list[StudyView]]:

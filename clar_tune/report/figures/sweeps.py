@@ -125,8 +125,8 @@ def _row(value: float | None, score: Score) -> dict[str, Any]:
         "method": score.method,
         "value": value,
         "mean": score.mean,
-        "low": None if score.half is None else score.mean - score.half,
-        "high": None if score.half is None else score.mean + score.half,
+        "low": None if score.half_width is None else score.mean - score.half_width,
+        "high": None if score.half_width is None else score.mean + score.half_width,
         "units": score.units,
     }
 

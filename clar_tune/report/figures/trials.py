@@ -77,7 +77,7 @@ def trials_of(study: StudyView) -> Trials:
 
 
 def rungs_of(study: StudyView) -> tuple[int, ...]:
-    """Rungs of the manifest, as far as any trial came; none without pruning."""
+    """Asha of the manifest, as far as any trial came; none without pruning."""
     most = max((len(curve) for curve in study.curves.values()), default=0)
     return tuple(rung for rung in study.planned.rungs if rung <= most)
 

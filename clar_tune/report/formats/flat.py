@@ -98,7 +98,7 @@ def _gain(comparison: Comparison, contrast: Contrast) -> dict[str, Any]:
     return {
         "against": contrast.against,
         "gain": contrast.gain,
-        "gain_half": contrast.half,
+        "gain_half": contrast.half_width,
         "pairs": contrast.units,
         "p": contrast.p,
         "p_holm": contrast.p_holm,

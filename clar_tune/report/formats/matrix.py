@@ -100,7 +100,7 @@ def _entry(score: Score | None, gain: Contrast | None, metric: str) -> Entry:
     paper = "" if score.paper is None else numbers.score(score.paper, metric)
     return Entry(
         mean=numbers.score(score.mean, metric),
-        half="" if score.half is None else numbers.size(score.half, metric),
+        half="" if score.half_width is None else numbers.size(score.half_width, metric),
         ratio=numbers.ratio(gain.ratio) if gain else "",
         paper=numbers.ratio(gain.paper_ratio) if gain and gain.paper_ratio else paper,
         marks=marks(score),

@@ -107,7 +107,7 @@ def _gains(
 
 
 def _gain_line(contrast: Contrast, score: Score, metric: str, *, rivals: bool) -> Cells:
-    half = "" if contrast.half is None else f" ± {numbers.size(contrast.half, metric)}"
+    half = "" if contrast.half_width is None else f" ± {numbers.size(contrast.half_width, metric)}"
     paper, detectable = contrast.paper_gain, contrast.detectable
     return (
         place(contrast.graph, contrast.condition),
@@ -115,7 +115,7 @@ def _gain_line(contrast: Contrast, score: Score, metric: str, *, rivals: bool) -
         *([name(contrast.against)] if rivals else []),
         numbers.gain(contrast.gain, metric) + half if contrast.ratio is None else "",
         "" if paper is None else numbers.gain(paper, metric),
-        numbers.ratio(contrast.ratio, contrast.ratio_half),
+        numbers.ratio(contrast.ratio, contrast.ratio_half_width),
         numbers.ratio(contrast.paper_ratio),
         numbers.p_value(contrast.p),
         numbers.p_value(contrast.p_holm),

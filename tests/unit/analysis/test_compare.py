@@ -17,7 +17,7 @@ def test_a_score_is_the_mean_with_the_corrected_interval():
     variance = 0.001  # of the five scores
     half = stats.t.ppf(0.975, 4) * ((1 / 5 + 65 / 82) * variance) ** 0.5
     assert score.mean == pytest.approx(0.64)
-    assert score.half == pytest.approx(half)
+    assert score.half_width == pytest.approx(half)
     assert (score.units, score.searches, score.search_spread) == (5, 1, None)
 
 
@@ -63,7 +63,7 @@ def test_a_study_that_is_missing_still_counts_in_the_family():
 
 def test_fixed_splits_are_paired_over_seeds_without_the_correction():
     score, contrast = of(compare([table(CLEAR, protocol="geom-gcn")]), "gcn")
-    assert score.half == pytest.approx(stats.t.ppf(0.975, 4) * (0.001 / 5) ** 0.5)
+    assert score.half_width == pytest.approx(stats.t.ppf(0.975, 4) * (0.001 / 5) ** 0.5)
     comparison = compare([table(CLEAR, protocol="geom-gcn")])
     assert "fixed split" in comparison.rows[0].notes
     assert any("conditional on the split" in text for text in comparison.caption)
@@ -77,8 +77,10 @@ def test_seeds_of_one_fixed_split_are_units_of_their_own():
 def test_coauthor_splits_give_an_interval_and_no_verdict():
     comparison = compare([table(CLEAR, graphs="cs", protocol="coauthor-20-30")])
     score, contrast = of(comparison, "gcn+clar", "cs")
-    assert score.half == pytest.approx(stats.t.ppf(0.975, 4) * (0.00102 / 5) ** 0.5, rel=0.01)
-    assert contrast.half is not None
+    assert score.half_width == pytest.approx(
+        stats.t.ppf(0.975, 4) * (0.00102 / 5) ** 0.5, rel=0.01
+    )
+    assert contrast.half_width is not None
     assert (contrast.p, contrast.p_holm, contrast.verdict) == (None, None, "none")
 
 

@@ -42,7 +42,7 @@ def searched(gains: list[float], protocol: str = "planetoid", graph: str = "cora
 
     seeds: dict[int, int] = {}
     text = SEARCHED.format(graphs=graph, protocol=protocol)
-    return compare([finished(text, train, searches=len(gains))])
+    return compare([finished(text, train, replicates=len(gains))])
 
 
 def said(texts) -> str:
@@ -70,7 +70,7 @@ class TestSearches:
         _, contrast = of(searched([-0.260, -0.0046]), "gcn+clar", "cora")
         interval = stats.ttest_1samp([-0.260, -0.0046], 0).confidence_interval(0.95)
         assert contrast.gain == pytest.approx(-0.1323)
-        assert contrast.half == pytest.approx((interval.high - interval.low) / 2)
+        assert contrast.half_width == pytest.approx((interval.high - interval.low) / 2)
 
     def test_five_searches_are_tested_over_the_five(self):
         gains = [0.10, 0.12, 0.09, 0.11, 0.10]
@@ -86,10 +86,10 @@ class TestSearches:
         between = sum((gain - 0.104) ** 2 for gain in gains) / 4
         within = 10 * 0.01**2 / 9
         half = stats.t.ppf(0.975, 4) * (between / 5 + 65 / 82 * within) ** 0.5
-        assert contrast.half == pytest.approx(half)
+        assert contrast.half_width == pytest.approx(half)
 
     def test_gains_are_paired_final_by_final_within_a_search(self):
-        run = finished(SEARCHED.format(graphs="cora", protocol="planetoid"), searches=2)
+        run = finished(SEARCHED.format(graphs="cora", protocol="planetoid"), replicates=2)
         short = [
             replace(s, finals=s.finals[:4]) if (s.method, s.search) == ("gcn+clar", 0) else s
             for s in run.studies
@@ -124,7 +124,7 @@ class TestSpread:
         scores = {**CLEAR, "gcn+clar": [score + 1 / 65 for score in PLAIN]}
         found = compare([table(scores)])
         _, contrast = of(found, "gcn+clar")
-        assert (contrast.half, contrast.p, contrast.verdict) == (None, None, "none")
+        assert (contrast.half_width, contrast.p, contrast.verdict) == (None, None, "none")
         assert contrast.reason == "spread"
         assert "No test in 1 comparison (gcn+clar on texas): the gain is the same" in said(
             found.conclusions
@@ -143,7 +143,7 @@ class TestDetectable:
         found = compare([table(CLEAR)])
         _, contrast = of(found, "gcn+clar")
         _, alone = of(compare([table(CLEAR, methods=("gcn", "gcn+clar"))]), "gcn+clar")
-        assert contrast.half == alone.half
+        assert contrast.half_width == alone.half_width
         assert contrast.detectable > 1.3 * alone.detectable
         assert "Holm's first step, 0.05/3" in said(found.caption)
 

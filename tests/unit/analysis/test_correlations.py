@@ -129,7 +129,7 @@ class TestPearson:
         assert (found.gap, found.gap_half) == pytest.approx((0.005, half))
 
     def test_the_difference_of_repeated_searches_is_over_them(self):
-        whole = run(SAMPLING, alike, searches=2)
+        whole = run(SAMPLING, alike, replicates=2)
         later = [
             replace(s, finals=tuple(replace(f, test_score=f.test_score + 0.01) for f in s.finals))
             if s.search == 1 and "sampling=any" in s.condition

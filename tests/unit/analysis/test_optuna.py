@@ -15,7 +15,7 @@ from optuna.storages import JournalStorage, RDBStorage
 from optuna.storages.journal import JournalFileBackend
 from optuna.trial import TrialState, create_trial
 from support.results import SPACE, failing, finished, replanned, view
-from support.simulation import Memory, conductor_for, plan_from, work
+from support.simulation import Memory, plan_from, scheduler_for, work
 
 from clar_tune.analysis.importance import importances
 from clar_tune.analysis.optuna_export import check_target, export, opened_by
@@ -335,8 +335,8 @@ def test_failures_say_why(studies):
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_a_run_in_progress_has_running_trials(suffix, tmp_path):
     plan, memory = plan_from(SPACE), Memory()
-    conductor = conductor_for(plan, memory, workers=3)
-    work(conductor, failing, events=60)
+    scheduler = scheduler_for(plan, memory, workers=3)
+    work(scheduler, failing, events=60)
     run = view(manifest_of(plan, {}), memory)
     export([run], tmp_path / f"now{suffix}")
     trials = [

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 from support.results import SPACE, plausible, view
-from support.simulation import Memory, conductor_for, plan_from, work
+from support.simulation import Memory, plan_from, scheduler_for, work
 
 from clar_tune.analysis.progress import (
     PRUNED_SHARE,
@@ -25,12 +25,12 @@ def by_name(study: StudyProgress) -> tuple[str, ...]:
 @pytest.mark.parametrize("events", [0, 1, 7, 40, 150, 400, None])
 @pytest.mark.parametrize("searches", [1, 2])
 def test_a_driver_and_a_reader_of_its_rows_tell_the_same(events, searches):
-    plan = plan_from(SPACE, graphs=("texas", "cornell"), trials=4, repeats=3, searches=searches)
+    plan = plan_from(SPACE, graphs=("texas", "cornell"), trials=4, repeats=3, replicates=searches)
     memory = Memory()
-    conductor = conductor_for(plan, memory, workers=3)
-    work(conductor, plausible, events=events)
+    scheduler = scheduler_for(plan, memory, workers=3)
+    work(scheduler, plausible, events=events)
     row = replace(manifest_of(plan, {}), workers=3)
-    told, read = progress_of(conductor), stored_progress(view(row, memory))
+    told, read = progress_of(scheduler), stored_progress(view(row, memory))
     assert sorted(told.studies, key=by_name) == sorted(read.studies, key=by_name)
     assert told.seconds_left == pytest.approx(read.seconds_left)
     assert (told.trainings, told.confirmed) == (read.trainings, read.confirmed)

@@ -1,7 +1,7 @@
 """Stored rows as studies."""
 
 from support.results import finished
-from support.simulation import Memory, conductor_for, plan_from, work
+from support.simulation import Memory, plan_from, scheduler_for, work
 
 from clar_tune.analysis.runs import studies_of
 from clar_tune.rows import USED_UP
@@ -27,9 +27,9 @@ finals: 2
 settings: {tuned: {regularizers: {clar: {samples: {choices: [1, 2]}}}}}
 """
     plan, memory = plan_from(text), Memory()
-    conductor = conductor_for(plan, memory)
-    work(conductor)
-    assert conductor.state == "finished"
+    scheduler = scheduler_for(plan, memory)
+    work(scheduler)
+    assert scheduler.state == "finished"
     (study,) = studies_of(manifest_of(plan, {}), memory.trials.values(), memory.finals)
     assert study.used_up and len(study.trials) == 2
 
@@ -47,6 +47,6 @@ settings: {tuned: {regularizers: {clar: {samples: {choices: [1, 2]}}}}}
     for cut in range(1, 8):
         plan, memory = plan_from(text), Memory()
         for events in (cut, None):
-            work(conductor_for(plan, memory), events=events)
+            work(scheduler_for(plan, memory), events=events)
         last = memory.trials["csbm-homophily", "gcn+clar", "", 0, 1]
         assert last.used_up and last.remarks == [USED_UP], f"cut after {cut} events"

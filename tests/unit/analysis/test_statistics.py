@@ -61,8 +61,8 @@ def test_the_corrected_interval_by_hand():
     error = math.sqrt((1 / 10 + 65 / 82) * 10 * 0.01**2 / 9)
     assert error == pytest.approx(0.0099593, abs=1e-7)
     assert found.mean == pytest.approx(0.02)
-    assert found.half == pytest.approx(2.262157 * error, rel=1e-6)
-    assert found.half == pytest.approx(0.022529, abs=1e-6)
+    assert found.half_width == pytest.approx(2.262157 * error, rel=1e-6)
+    assert found.half_width == pytest.approx(0.022529, abs=1e-6)
     assert found.units == 10
 
 
@@ -77,7 +77,7 @@ def test_the_corrected_p_by_hand():
 def test_the_correction_widens_the_interval_by_its_factor():
     gains = [0.02, -0.01, 0.05, 0.00, 0.03]
     factor = math.sqrt((1 / 5 + 0.4) / (1 / 5))
-    assert estimate(gains, 0.4).half == pytest.approx(factor * estimate(gains).half)
+    assert estimate(gains, 0.4).half_width == pytest.approx(factor * estimate(gains).half_width)
 
 
 def test_without_shared_nodes_it_is_students_test():
@@ -87,7 +87,9 @@ def test_without_shared_nodes_it_is_students_test():
     plain, paired = stats.ttest_1samp(one - other, 0), stats.ttest_rel(one, other)
     assert found.p == pytest.approx(plain.pvalue) == pytest.approx(paired.pvalue)
     low, high = plain.confidence_interval(0.95)
-    assert (found.mean - found.half, found.mean + found.half) == pytest.approx((low, high))
+    assert (found.mean - found.half_width, found.mean + found.half_width) == pytest.approx(
+        (low, high)
+    )
 
 
 @pytest.mark.parametrize("share", [0.0, TEXAS])
@@ -95,7 +97,7 @@ def test_the_interval_excludes_zero_exactly_where_p_is_below_the_level(share):
     draw = np.random.default_rng(1)
     found = [estimate(draw.normal(3.0, 1.5, 6), share) for _ in range(200)]
     claims = [one.p < LEVEL for one in found]
-    assert claims == [abs(one.mean) > one.half for one in found]
+    assert claims == [abs(one.mean) > one.half_width for one in found]
     assert 10 < sum(claims) < 200
 
 
@@ -123,7 +125,7 @@ def test_the_number_of_tests_changes_what_is_detectable_alone():
     gains = np.random.default_rng(2).normal(0, 0.02, 10)
     single, found = estimate(gains), estimate(gains, tests=18)
     assert found.detectable > single.detectable
-    assert (found.p, found.half) == (single.p, single.half)
+    assert (found.p, found.half_width) == (single.p, single.half_width)
 
 
 def test_means_of_groups_are_the_units_by_hand():
@@ -131,7 +133,7 @@ def test_means_of_groups_are_the_units_by_hand():
     groups = [[0.0, 2.0], [2.0, 4.0], [4.0, 6.0]]
     found = estimate_of_means(groups, 0.5)
     assert (found.mean, found.units) == (3.0, 3)
-    assert found.half == pytest.approx(stats.t.ppf(0.975, 2) * math.sqrt(4 / 3 + 0.5 * 2))
+    assert found.half_width == pytest.approx(stats.t.ppf(0.975, 2) * math.sqrt(4 / 3 + 0.5 * 2))
     assert estimate_of_means(groups) == estimate([1.0, 3.0, 5.0])
     assert estimate_of_means([[1.0], [3.0], [5.0]], 0.5) == estimate([1.0, 3.0, 5.0], 0.5)
 

@@ -7,7 +7,7 @@ from support.swept_scores import DEPTH, ERRORS, deep, run, table
 
 from clar_tune.analysis.comparison import compare
 from clar_tune.analysis.contrasts import family_of
-from clar_tune.analysis.layout import arranged, parts_of, split_label, whole_condition
+from clar_tune.analysis.layout import parts_of, split_label, to_cell, whole_condition
 from clar_tune.analysis.records import Comparison
 from clar_tune.errors import StoreError
 
@@ -17,9 +17,9 @@ class TestLabels:
 
     def test_a_key_moves_from_the_condition_to_the_method(self):
         place = ("cora", "clamp=10,layers=8", "gcn+clar")
-        assert arranged(place, ["clamp"]) == ("cora", "layers=8", "gcn+clar clamp=10")
-        assert arranged(place, ["clamp", "layers"]) == ("cora", "", "gcn+clar clamp=10,layers=8")
-        assert arranged(place, ["scale"]) == arranged(place, []) == place
+        assert to_cell(place, ["clamp"]) == ("cora", "layers=8", "gcn+clar clamp=10")
+        assert to_cell(place, ["clamp", "layers"]) == ("cora", "", "gcn+clar clamp=10,layers=8")
+        assert to_cell(place, ["scale"]) == to_cell(place, []) == place
 
     def test_a_label_comes_apart_again(self):
         assert split_label("gcn+clar clamp=10,scale=2") == ("gcn+clar", "clamp=10,scale=2")
@@ -141,7 +141,7 @@ class TestErrors:
         assert (high.ratio, low.ratio) == (pytest.approx(0.9), pytest.approx(0.9))
         assert high.paper_ratio == pytest.approx(41.5680 / 41.6940)
         assert low.paper_ratio == pytest.approx(3.6899 / 3.7930)
-        assert high.ratio_half == pytest.approx(high.half / 0.502)
+        assert high.ratio_half_width == pytest.approx(high.half_width / 0.502)
         assert {score.paper for score in found.scores} == {None}
         assert high.paper_gain is None
 

@@ -15,7 +15,7 @@ from clar_tune.cli import main
 from clar_tune.cli.interrupts import interruptible
 from clar_tune.cli.run import OWN, extend, launch_from, options_from, resume, run
 from clar_tune.cluster import Launch
-from clar_tune.search import Pace
+from clar_tune.search import Limits
 from clar_tune.space import Options
 
 OPTIONS = {
@@ -30,7 +30,7 @@ OPTIONS = {
     "--sampler grid": ("sampler", "grid"),
     "--no-pruning": ("pruning", False),
     "--selection accuracy": ("selection", "accuracy"),
-    "--searches 6": ("searches", 6),
+    "--searches 6": ("replicates", 6),
     "--outer-test 0.2": ("outer_test", 0.2),
     "--seed 7": ("seed", 7),
     "--trial-timeout 8m": ("trial_timeout", 480.0),
@@ -170,10 +170,10 @@ def test_what_is_taken_out_leaves_nothing():
 def test_the_first_signal_drains_and_the_second_stops():
     before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
     for first in (signal.SIGINT, signal.SIGTERM):
-        pace = Pace()
-        with pytest.raises(KeyboardInterrupt), interruptible(pace):
+        limits = Limits()
+        with pytest.raises(KeyboardInterrupt), interruptible(limits):
             os.kill(os.getpid(), first)
-            assert pace.draining
+            assert limits.draining
             os.kill(os.getpid(), signal.SIGINT)
     assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before
 
@@ -182,7 +182,7 @@ def test_in_another_thread_signals_stay_what_they_are():
     before, seen = signal.getsignal(signal.SIGINT), []
 
     def enter():
-        with interruptible(Pace()):
+        with interruptible(Limits()):
             seen.append(signal.getsignal(signal.SIGINT))
 
     thread = threading.Thread(target=enter)

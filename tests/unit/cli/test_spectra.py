@@ -34,12 +34,12 @@ def test_json_holds_every_number():
         *("gcn", "gcn+clar", "gcn+clar sampling=any")
     ]
     seeds = set()
-    for contender in shown["contenders"]:
-        trainings = contender["trainings"]
+    for arm in shown["contenders"]:
+        trainings = arm["trainings"]
         seeds.add(tuple((one["split_seed"], one["init_seed"]) for one in trainings))
         assert len({one["split_seed"] for one in trainings}) == 2
         frequencies = [one["energy"]["frequency"] for one in trainings]
-        mean = contender["summary"]["frequency"]["mean"]
+        mean = arm["summary"]["frequency"]["mean"]
         assert mean == pytest.approx(sum(frequencies) / 2)
         for one in trainings:
             assert sum(one["energy"]["bands"]) == pytest.approx(one["energy"]["total"])
@@ -107,8 +107,7 @@ def test_texas(data_folder):
     words = ["--graph", "texas", "--data", str(data_folder), "--method", "gcn+clar"]
     shown = json.loads(train(*words, "--max-epochs", "100", "--spectrum", "--json").stdout)
     frequencies = {
-        contender["label"]: contender["trainings"][0]["energy"]["frequency"]
-        for contender in shown["contenders"]
+        arm["label"]: arm["trainings"][0]["energy"]["frequency"] for arm in shown["contenders"]
     }
     assert all(0 < value < 2 for value in frequencies.values())
     # With these weights the penalty smooths, whatever it draws.

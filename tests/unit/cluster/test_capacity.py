@@ -4,12 +4,12 @@ import pytest
 from support.simulation import hashes_of, plan_from
 
 from clar_tune.cluster import capacity as module
-from clar_tune.cluster.asha import Rungs
+from clar_tune.cluster.asha import Asha
 from clar_tune.cluster.capacity import PATIENCE, Capacity, Growth
 from clar_tune.cluster.resources import GIB, Node, Resources
 from clar_tune.errors import ClusterError
-from clar_tune.search.limits import Pace
-from clar_tune.search.scheduler import Conductor
+from clar_tune.search.limits import Limits
+from clar_tune.search.scheduler import Scheduler
 
 A, B = "csbm-homophily", "csbm-heterophily"
 
@@ -139,36 +139,37 @@ def test_a_run_whose_autoscaler_may_add_machines_waits_as_long_as_it_takes(monke
     assert capacity.waits_since is not None
 
 
-def conducted(**given):
+def scheduler_of(**given):
     rows = []
     plan = plan_from()
-    return Conductor(plan, hashes_of(plan), rows.extend, Rungs, Pace(**given)), rows
+    return Scheduler(plan, hashes_of(plan), rows.extend, Asha, Limits(**given)), rows
 
 
 def test_jobs_that_wait_for_a_machine_are_taken_back_once_nothing_new_may_start():
-    conductor, rows = conducted()
-    assert conductor.next_job("begun") is not None
-    assert conductor.next_job("waiting") is not None
-    conductor.started("begun")
-    assert not conductor.recall()
-    assert len(conductor.live) == 2
-    conductor.pace.draining = True
-    assert not conductor.recall()
-    assert list(conductor.live) == ["begun"]
+    scheduler, rows = scheduler_of()
+    assert scheduler.next_job("begun") is not None
+    assert scheduler.next_job("waiting") is not None
+    scheduler.started("begun")
+    assert not scheduler.recall()
+    assert len(scheduler.live) == 2
+    scheduler.limits.draining = True
+    assert not scheduler.recall()
+    assert list(scheduler.live) == ["begun"]
     before = len(rows)
-    assert conductor.receive("waiting", None) is False  # it began just then
+    assert scheduler.receive("waiting", None) is False  # it began just then
     assert len(rows) == before
-    conductor.lose("begun", "gone")
-    assert conductor.recall()
-    assert conductor.state == "interrupted"
+    scheduler.lose("begun", "gone")
+    assert scheduler.recall()
+    assert scheduler.state == "interrupted"
 
 
 def test_a_job_that_waited_longer_than_a_trial_may_take_is_lost_not_out_of_time():
     clock = [0.0]
-    conductor, rows = conducted(now=lambda: clock[0])
-    job = conductor.next_job("waiting")
+    scheduler, rows = scheduler_of(now=lambda: clock[0])
+    job = scheduler.next_job("waiting")
     clock[0] = job.timeout + 1
-    conductor.lose("waiting", "its machine went before it began")
+    scheduler.lose("waiting", "its machine went before it began")
     assert (rows[-1].retries, rows[-1].failure) == (1, None)
-    assert "worker lost (its machine went before it began)" in rows[-1].notes
-    assert conductor.next_job("again") == job
+    (note,) = rows[-1].notes
+    assert note.endswith("worker lost (its machine went before it began)")
+    assert scheduler.next_job("again") == job

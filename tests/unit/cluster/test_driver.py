@@ -18,10 +18,10 @@ from clar_tune.store import Store
 class Unseen:
     """A view that shows nothing."""
 
-    def __call__(self, conductor):
+    def __call__(self, scheduler):
         pass
 
-    def close(self, conductor):
+    def close(self, scheduler):
         pass
 
     def say(self, text):
@@ -41,9 +41,9 @@ def paused(tmp_path, monkeypatch):
         (folders[0] / "late").mkdir()
         (folders[0] / "late" / "params.json").write_text("{}")
 
-    def search(conductor, writer, graphs, capacity, scratch, view, watch):
+    def search(scheduler, writer, graphs, capacity, scratch, view, watch):
         folders.append(Path(scratch))
-        assert conductor.next_job("ticket") is None
+        assert scheduler.next_job("ticket") is None
 
     monkeypatch.setattr(driver, "_cluster", cluster)
     monkeypatch.setattr(driver, "_search", search)
@@ -53,7 +53,7 @@ def paused(tmp_path, monkeypatch):
         row = manifest_of(plan, {})
         launch = Launch(time_budget=0.0)
         ended = driver.drive(
-            store, lambda: store.create("it", row), plan, {}, launch, Unseen(), launch.pace()
+            store, lambda: store.create("it", row), plan, {}, launch, Unseen(), launch.limits()
         )
         return ended, store.find("it").row, folders[0]
 

@@ -8,16 +8,16 @@ import torch
 from support.simulation import hashes_of, plan_from
 
 from clar_tune.cluster import worker as worker_module
-from clar_tune.cluster.asha import Rungs
+from clar_tune.cluster.asha import Asha
 from clar_tune.cluster.worker import Worker
 from clar_tune.search.jobs import Failure
-from clar_tune.search.scheduler import Conductor
+from clar_tune.search.scheduler import Scheduler
 
 
 @pytest.fixture
 def job():
     rows, plan = [], plan_from()
-    return Conductor(plan, hashes_of(plan), rows.extend, Rungs).next_job("ticket")
+    return Scheduler(plan, hashes_of(plan), rows.extend, Asha).next_job("ticket")
 
 
 @pytest.fixture
@@ -100,5 +100,5 @@ def test_a_variant_that_does_not_fit_is_a_result(job, monkeypatch):
 
     made = begun(job)
     monkeypatch.setattr(made, "_fetched", lambda job: object())
-    monkeypatch.setattr(worker_module, "varied", too_large)
+    monkeypatch.setattr(worker_module, "apply_variants", too_large)
     assert made.step()["outcome"].kind == "memory"

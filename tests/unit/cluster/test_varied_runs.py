@@ -4,12 +4,12 @@ import random
 from dataclasses import replace
 
 import pytest
-from support.simulation import Memory, conductor_for, plan_from, pretend, work
+from support.simulation import Memory, plan_from, pretend, scheduler_for, work
 from support.varied_spaces import DROPPED, FILTERED
 
 from clar_tune.cluster.worker import KEPT_GRAPHS, KEPT_VARIANTS, Worker
 from clar_tune.graphs import varied_hash
-from clar_tune.search.jobs import Failure, Trained
+from clar_tune.search.jobs import Failure, TrainingResult
 
 # Without Ray.
 
@@ -21,9 +21,9 @@ def test_jobs_carry_the_variant_of_their_study():
         jobs.append(job)
         return pretend(job, index)
 
-    conductor = conductor_for(plan_from(DROPPED), Memory())
-    work(conductor, noted)
-    assert conductor.state == "finished"
+    scheduler = scheduler_for(plan_from(DROPPED), Memory())
+    work(scheduler, noted)
+    assert scheduler.state == "finished"
     found = {(job.spec.method, job.purpose, job.variant["drop_edges"]) for job in jobs}
     assert found == {
         (method, purpose, rate)
@@ -39,9 +39,9 @@ def test_jobs_carry_the_variant_of_their_study():
 def test_a_varied_run_that_is_cut_off_goes_on_as_it_would_have(cut):
     whole, parted = Memory(), Memory()
     plan = plan_from(DROPPED)
-    work(conductor_for(plan, whole))
-    work(conductor_for(plan, parted), events=cut, order=random.Random(cut))
-    work(conductor_for(plan, parted))
+    work(scheduler_for(plan, whole))
+    work(scheduler_for(plan, parted), events=cut, order=random.Random(cut))
+    work(scheduler_for(plan, parted))
     assert whole.numbers() == parted.numbers()
 
 
@@ -51,13 +51,13 @@ def test_low_errors_win_where_the_metric_is_an_error():
         record = replace(done.record, metric="mse", val_score=1.0 + done.record.val_score)
         return replace(done, record=record)
 
-    conductor = conductor_for(plan_from(FILTERED, trials=4), Memory())
-    work(conductor, error)
-    for course in conductor.courses:
-        assert course.metric == "mse"
-        full = [t for t in course.trials.values() if t.repeats == 2]
-        if course.plan.searches:
-            assert course.winner.trial == min(full, key=lambda t: t.val_score).trial
+    scheduler = scheduler_for(plan_from(FILTERED, trials=4), Memory())
+    work(scheduler, error)
+    for study in scheduler.studies:
+        assert study.metric == "mse"
+        full = [t for t in study.trials.values() if t.repeats == 2]
+        if study.plan.has_search:
+            assert study.winner.trial == min(full, key=lambda t: t.val_score).trial
 
 
 @pytest.fixture
@@ -77,7 +77,7 @@ def graph_of(worker: Worker, job):
 def job(graph: str = "tiny", seed: int = 0, **variant):
     plan = plan_from(DROPPED, methods=("gcn",))
     jobs = []
-    work(conductor_for(plan, Memory()), lambda j, i: (jobs.append(j), pretend(j, i))[1])
+    work(scheduler_for(plan, Memory()), lambda j, i: (jobs.append(j), pretend(j, i))[1])
     spec = replace(jobs[0].spec, graph=graph, max_epochs=2)
     return replace(jobs[0], specs=(spec,), seed=seed, variant=variant)
 
@@ -111,7 +111,7 @@ def test_a_worker_trains_on_the_varied_graph(worker):
     spec = replace(asked.spec, graph_hash=varied_hash(plain, {"drop_edges": 0.5}, 0))
     worker.reset_config({"job": replace(asked, specs=(spec,))})
     outcome = worker.step()["outcome"]
-    assert isinstance(outcome, Trained)
+    assert isinstance(outcome, TrainingResult)
     assert outcome.spec.graph_hash == graph_of(worker, asked)[0].hash != plain
 
 
@@ -119,7 +119,7 @@ def test_a_variant_that_cannot_be_made_is_a_failure_and_no_lost_worker(worker, m
     def starved(*_):
         raise MemoryError("no room for the eigenvectors")
 
-    monkeypatch.setattr("clar_tune.cluster.worker.varied", starved)
+    monkeypatch.setattr("clar_tune.cluster.worker.apply_variants", starved)
     worker.reset_config({"job": job(drop_edges=0.5)})
     outcome = worker.step()["outcome"]
     assert isinstance(outcome, Failure) and outcome.kind == "memory"

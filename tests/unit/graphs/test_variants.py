@@ -15,12 +15,12 @@ from clar_tune.graphs.spectrum import Spectrum, laplacian, spectrum_of
 from clar_tune.graphs.variants import (
     BANDS,
     FILTERS,
+    apply_variants,
     check_size,
     metric_of,
     parameters_of,
     signals,
     variant_of,
-    varied,
     varied_hash,
 )
 from clar_tune.models.complement import Complement
@@ -46,7 +46,7 @@ def pairs_of(graph: Graph) -> set[tuple[int, int]]:
 
 def test_what_is_dropped_at_a_lower_rate_is_dropped_at_a_higher_one(graph):
     everything = pairs_of(graph)
-    left = [pairs_of(varied(graph, {"drop_edges": k / 10}, seed=3)) for k in range(10)]
+    left = [pairs_of(apply_variants(graph, {"drop_edges": k / 10}, seed=3)) for k in range(10)]
     assert left[0] == everything
     for k, (more, fewer) in enumerate(zip(left, left[1:], strict=False), start=1):
         assert fewer < more
@@ -54,28 +54,28 @@ def test_what_is_dropped_at_a_lower_rate_is_dropped_at_a_higher_one(graph):
 
 
 def test_edges_are_dropped_in_both_directions_and_all_else_stays(graph):
-    dropped = varied(graph, {"drop_edges": 0.4}, seed=0)
+    dropped = apply_variants(graph, {"drop_edges": 0.4}, seed=0)
     assert dropped.is_symmetric
     assert dropped.features is graph.features and dropped.labels is graph.labels
     directed = replace(graph, edges=graph.edges[:, ::2])
-    kept = set(map(tuple, varied(directed, {"drop_edges": 0.4}, seed=0).edges.T.tolist()))
+    kept = set(map(tuple, apply_variants(directed, {"drop_edges": 0.4}, seed=0).edges.T.tolist()))
     assert kept < set(map(tuple, directed.edges.T.tolist()))
 
 
 def test_a_run_draws_its_own_edges_once(graph):
-    first, again, other = (varied(graph, {"drop_edges": 0.3}, seed) for seed in (0, 0, 1))
+    first, again, other = (apply_variants(graph, {"drop_edges": 0.3}, seed) for seed in (0, 0, 1))
     assert pairs_of(first) == pairs_of(again) != pairs_of(other)
     assert first.hash == again.hash != other.hash
 
 
 def test_no_dropped_edges_is_the_graph_itself(graph):
-    assert varied(graph, {"drop_edges": 0}, seed=0) is graph
-    assert varied(graph, {}, seed=0) is graph
+    assert apply_variants(graph, {"drop_edges": 0}, seed=0) is graph
+    assert apply_variants(graph, {}, seed=0) is graph
 
 
 @pytest.mark.parametrize("sampling", ["node", "edge"])
 def test_the_sampler_of_the_complement_sees_only_the_dropped_graph(tiny_graph, sampling):
-    dropped = varied(tiny_graph, {"drop_edges": 0.5}, seed=0)
+    dropped = apply_variants(tiny_graph, {"drop_edges": 0.5}, seed=0)
     gone = pairs_of(tiny_graph) - pairs_of(dropped)
     adjacency = TensorGraph.of(dropped).adjacency
     pattern = Complement(adjacency).sample(sampling, 64, torch.Generator().manual_seed(0))
@@ -91,7 +91,9 @@ def test_the_sampler_of_the_complement_sees_only_the_dropped_graph(tiny_graph, s
 
 @pytest.mark.usefixtures("_own_cache")
 def test_bands_sum_to_the_features(graph):
-    parts = [varied(graph, {"band": band}, seed=0).features for band in range(1, BANDS + 1)]
+    parts = [
+        apply_variants(graph, {"band": band}, seed=0).features for band in range(1, BANDS + 1)
+    ]
     assert all(part.dtype == np.float32 for part in parts)
     assert np.abs(sum(parts) - graph.features.toarray()).max() < 1e-6
 
@@ -101,7 +103,7 @@ def test_a_band_holds_its_tenth_of_the_frequencies(graph):
     n, values = graph.num_nodes, spectrum_of(graph).values
     matrix = laplacian(graph)
     for band in (1, 5, 10):
-        x = varied(graph, {"band": band}, seed=0).features.astype(np.float64)
+        x = apply_variants(graph, {"band": band}, seed=0).features.astype(np.float64)
         assert np.linalg.matrix_rank(x, tol=1e-4) <= n // BANDS
         quotient = np.trace(x.T @ (matrix @ x)) / np.square(x).sum()
         mine = values[(band - 1) * n // BANDS : band * n // BANDS]
@@ -114,7 +116,7 @@ def test_a_band_holds_its_tenth_of_the_frequencies(graph):
 @pytest.mark.usefixtures("_own_cache")
 @pytest.mark.parametrize("name", FILTERS)
 def test_filters_equal_a_dense_computation(name, graph):
-    found = varied(graph, {"filter": name}, seed=0)
+    found = apply_variants(graph, {"filter": name}, seed=0)
     shifted = laplacian(graph).toarray() - np.eye(graph.num_nodes) * (name.startswith("band"))
     bump = scipy.linalg.expm(-10 * shifted @ shifted)  # exp(-10 L^2) or exp(-10 (L - I)^2)
     response = bump if name in ("low-pass", "band-pass") else np.eye(graph.num_nodes) - bump
@@ -155,7 +157,7 @@ def test_signals_do_not_outnumber_what_the_features_tell(tiny_graph):
     ],
 )
 def test_the_hash_of_a_variant_is_known_before_it_is_made(graph, variant):
-    assert varied_hash(graph.hash, variant, 5) == varied(graph, variant, 5).hash
+    assert varied_hash(graph.hash, variant, 5) == apply_variants(graph, variant, 5).hash
 
 
 def test_every_variant_has_a_hash_of_its_own(graph):
@@ -168,9 +170,9 @@ def test_every_variant_has_a_hash_of_its_own(graph):
         {"filter": "high-pass"},
         {"drop_edges": 0.1, "band": 1},
     ]
-    hashes = {graph.hash, *(varied(graph, variant, seed=0).hash for variant in variants)}
+    hashes = {graph.hash, *(apply_variants(graph, variant, seed=0).hash for variant in variants)}
     assert len(hashes) == len(variants) + 1
-    band, elsewhere = (varied(graph, {"band": 1}, seed) for seed in (0, 1))
+    band, elsewhere = (apply_variants(graph, {"band": 1}, seed) for seed in (0, 1))
     assert band.hash == elsewhere.hash  # nothing is drawn
 
 
@@ -180,9 +182,12 @@ def test_a_hash_tells_the_graph_and_the_recipe_not_the_last_digit_of_an_eigenvec
         values, vectors = np.linalg.eigh(laplacian(of).toarray())
         return Spectrum(values, (vectors * (1 + 1e-7)).astype(np.float32))
 
-    found, again = varied(graph, {"band": 3}, 0), varied(graph, {"band": 3}, 0, blurred)
+    found, again = (
+        apply_variants(graph, {"band": 3}, 0),
+        apply_variants(graph, {"band": 3}, 0, blurred),
+    )
     other = replace(graph, labels=1 - graph.labels)
-    assert found.hash == again.hash != varied(other, {"band": 3}, 0).hash
+    assert found.hash == again.hash != apply_variants(other, {"band": 3}, 0).hash
 
 
 def test_drops_come_before_frequencies(graph):
@@ -192,8 +197,8 @@ def test_drops_come_before_frequencies(graph):
         seen.append(of)
         return Spectrum(np.zeros(of.num_nodes), np.eye(of.num_nodes, dtype=np.float32))
 
-    varied(graph, {"filter": "low-pass", "drop_edges": 0.5}, 0, watched)
-    assert pairs_of(seen[0]) == pairs_of(varied(graph, {"drop_edges": 0.5}, 0))
+    apply_variants(graph, {"filter": "low-pass", "drop_edges": 0.5}, 0, watched)
+    assert pairs_of(seen[0]) == pairs_of(apply_variants(graph, {"drop_edges": 0.5}, 0))
 
 
 # What is refused, and how conditions are read.
@@ -213,7 +218,7 @@ def test_drops_come_before_frequencies(graph):
 )
 def test_senseless_variants_are_refused(variant, problem, tiny_graph):
     with pytest.raises(ClarTuneError, match=problem):
-        varied(tiny_graph, variant, seed=0)
+        apply_variants(tiny_graph, variant, seed=0)
 
 
 def test_graphs_too_large_for_all_frequencies_are_refused_by_name():
@@ -235,8 +240,8 @@ def test_a_condition_falls_into_variants_and_parameters():
 
 def test_bands_and_filters_of_texas(data_folder, cache):
     texas = load("texas", data=data_folder)
-    total = sum(varied(texas, {"band": band}, 0).features for band in range(1, BANDS + 1))
+    total = sum(apply_variants(texas, {"band": band}, 0).features for band in range(1, BANDS + 1))
     assert np.abs(total - texas.features.toarray()).max() < 1e-6
-    low, high = (varied(texas, {"filter": name}, 0) for name in ("low-pass", "high-pass"))
+    low, high = (apply_variants(texas, {"filter": name}, 0) for name in ("low-pass", "high-pass"))
     assert np.abs(low.targets + high.targets - low.features).max() < 1e-4
     assert low.hash != high.hash

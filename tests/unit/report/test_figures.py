@@ -11,7 +11,7 @@ from statistics import fmean
 import pytest
 from support.figure_files import SVG, as_cells, marks, parsed, points_of, texts
 from support.results import SPACE, finished, replanned
-from support.simulation import Memory, conductor_for, plan_from, work
+from support.simulation import Memory, plan_from, scheduler_for, work
 
 from clar_tune.analysis.comparison import compare
 from clar_tune.analysis.records import Across
@@ -163,7 +163,7 @@ def test_scores_stand_against_those_of_the_paper(overall, comparison):
     assert len(marks(figure, "symbol")[0]) == len(figure.rows) == 18
     assert {"chameleon", "cornell", "texas"} <= set(texts(figure))
     inside = sum(
-        abs(score.mean - score.paper) <= score.half
+        abs(score.mean - score.paper) <= score.half_width
         for score in comparison.scores
         if score.paper is not None
     )
@@ -184,8 +184,8 @@ def test_intervals_of_a_few_do_not_hide_the_others():
 
 
 def test_an_interval_beyond_the_axis_ends_in_an_arrow(comparison):
-    narrow = [replace(c, half=0.001) for c in comparison.contrasts]
-    wide = [replace(narrow[0], half=5.0), *narrow[1:]]
+    narrow = [replace(c, half_width=0.001) for c in comparison.contrasts]
+    wide = [replace(narrow[0], half_width=5.0), *narrow[1:]]
 
     def figure(contrasts):
         (found, *_) = gain_figures(replace(comparison, contrasts=tuple(contrasts)))
@@ -201,8 +201,8 @@ def test_an_interval_beyond_the_axis_ends_in_an_arrow(comparison):
 
 def test_no_axis_shows_more_than_all(comparison):
     """An interval may end where no score can be, or be unknown; no line is drawn there."""
-    wide = [replace(score, half=2.0) for score in comparison.scores]
-    unknown = [replace(score, half=None) for score in comparison.scores]
+    wide = [replace(score, half_width=2.0) for score in comparison.scores]
+    unknown = [replace(score, half_width=None) for score in comparison.scores]
 
     def figure(scores):
         return paper_figure(replace(comparison, scores=tuple(scores)))
@@ -469,7 +469,7 @@ def test_a_run_in_progress_shows_what_there_is():
     seen = set()
     for events in (1, 3, 30, 200):
         plan, memory = plan_from(SPACE), Memory()
-        work(conductor_for(plan, memory), events=events)
+        work(scheduler_for(plan, memory), events=events)
         row = manifest_of(plan, {})
         studies = studies_of(row, memory.trials.values(), memory.finals, memory.scores())
         view = RunView("going", row, tuple(studies))

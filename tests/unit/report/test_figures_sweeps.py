@@ -78,7 +78,7 @@ def test_a_sweep_has_a_line_for_each_column_of_the_table(depth):
         score = means[f"layers={row['value']:g}", row["method"]]
         assert (row["mean"], row["high"] - row["mean"]) == (
             score.mean,
-            pytest.approx(score.half),
+            pytest.approx(score.half_width),
         )
     assert sum(map(len, marks(figure, "line"))) == 6
     assert sum(map(len, marks(figure, "area"))) == 6
@@ -250,7 +250,7 @@ def test_errors_are_compared_by_their_ratio(filters):
     row = figure.rows[0]
     assert row["ratio"] == contrast.ratio and row["paper_ratio"] == contrast.paper_ratio
     plain = comparison.score(comparison.rows[0], contrast.against).mean
-    assert row["ratio_high"] - row["ratio"] == pytest.approx(contrast.half / plain)
+    assert row["ratio_high"] - row["ratio"] == pytest.approx(contrast.half_width / plain)
     written = " ".join([figure.title, figure.text, *texts(figure)])
     assert "point" not in written and "%" not in written.replace("95 %", "")
     largest = max(figure.rows, key=lambda row: row["ratio"])
@@ -272,7 +272,7 @@ def test_while_finals_are_missing_the_figure_shows_the_interval_of_the_table():
             if (row["graph"], row["condition"], row["method"])
             == (contrast.graph, contrast.condition, contrast.method)
         )
-        assert row["ratio_high"] - row["ratio"] == pytest.approx(contrast.ratio_half)
+        assert row["ratio_high"] - row["ratio"] == pytest.approx(contrast.ratio_half_width)
 
 
 def reference(figure):

@@ -203,7 +203,7 @@ def test_our_number_its_interval_and_the_papers_stand_below_each_other():
     place = next(number for number, line in enumerate(lines) if line.startswith("chameleon¹"))
     score, paper = plain().scores[0], 61.25
     assert lines[place].split()[1] == f"{100 * score.mean:.2f}"
-    assert lines[place + 1].split()[0] == f"±{100 * score.half:.2f}"
+    assert lines[place + 1].split()[0] == f"±{100 * score.half_width:.2f}"
     assert lines[place + 2].split()[:2] == ["paper", f"{paper:.2f}"]
 
 
@@ -399,7 +399,7 @@ def test_latex_puts_rows_into_booktabs():
     for rule in ("\\toprule", "\\midrule", "\\bottomrule"):
         assert text.count(rule) == text.count("\\begin{longtable}") == 4
     score = next(score for score in plain().scores if score.best)
-    assert f"\\textbf{{{100 * score.mean:.2f}}} $\\pm$ {100 * score.half:.2f}" in text
+    assert f"\\textbf{{{100 * score.mean:.2f}}} $\\pm$ {100 * score.half_width:.2f}" in text
 
 
 # Data
@@ -439,7 +439,7 @@ def test_json_holds_the_whole_comparison():
 
 
 def test_json_has_null_for_what_is_not_a_number():
-    odd = replace(plain().scores[0], mean=math.nan, half=math.inf)
+    odd = replace(plain().scores[0], mean=math.nan, half_width=math.inf)
     found = json.loads(FORMATS["json"](replace(plain(), scores=(odd,))))["comparisons"][0]
     assert (found["scores"][0]["mean"], found["scores"][0]["half"]) == (None, None)
 

@@ -8,7 +8,7 @@ from support.simulation import SPACE, plan_from
 
 from clar_tune.cli import main
 from clar_tune.cli.dry_run import _workers
-from clar_tune.cluster.asha import Rungs
+from clar_tune.cluster.asha import Asha
 from clar_tune.cluster.driver import Launch
 from clar_tune.graphs.loading import load
 from clar_tune.search.estimate import CONDITIONS, estimates
@@ -18,7 +18,7 @@ from clar_tune.training.loop import train
 def test_trainings_are_counted_and_timed_where_the_graph_is_here():
     plan = plan_from(graphs=("csbm-homophily", "texas"))
     graphs = {"csbm-homophily": load("csbm-homophily")}
-    plain, clar, missing, _ = estimates(plan, graphs, Rungs)
+    plain, clar, missing, _ = estimates(plan, graphs, Asha)
     assert (plain.trainings_at_most, plain.trainings_expected) == (3, 3)
     assert clar.trainings_at_most == 10 * 9 + 3
     assert 10 + 3 < clar.trainings_expected < 10 * 9
@@ -27,7 +27,7 @@ def test_trainings_are_counted_and_timed_where_the_graph_is_here():
 
 def test_without_pruning_all_trainings_are_expected():
     plan = plan_from(pruning=False, graphs=("texas",))
-    assert estimates(plan, {}, Rungs)[1].trainings_expected == 10 * 9 + 3
+    assert estimates(plan, {}, Asha)[1].trainings_expected == 10 * 9 + 3
 
 
 SWEPT = """
@@ -49,7 +49,7 @@ def probed(monkeypatch, sweep: str, protocol: str = "balanced-60-20-20"):
 
     monkeypatch.setattr("clar_tune.search.estimate.train", noted)
     plan = plan_from(SWEPT.replace("SWEEP", sweep).replace("PROTOCOL", protocol))
-    return estimates(plan, {"csbm-homophily": load("csbm-homophily")}, Rungs), seen
+    return estimates(plan, {"csbm-homophily": load("csbm-homophily")}, Asha), seen
 
 
 def test_every_depth_is_probed_on_its_own(monkeypatch):

@@ -10,7 +10,7 @@ from torch import nn
 
 from clar_tune.graphs import seed_pair
 from clar_tune.models import Method, TensorGraph
-from clar_tune.search.jobs import Failure, Job, Trained, perform
+from clar_tune.search.jobs import Failure, Job, TrainingResult, perform
 
 
 class Linear(nn.Module):
@@ -82,8 +82,8 @@ def test_another_graph_than_that_of_the_specification_is_not_trained_on(tiny_gra
 
 def test_a_repeat_has_no_test_score_and_a_final_has_one(tiny_graph):
     repeat, final = (done(tiny_graph, "gcn", purpose) for purpose in ("repeat", "final"))
-    assert isinstance(repeat, Trained) and repeat.test_score is None
-    assert isinstance(final, Trained) and 0 <= final.test_score <= 1
+    assert isinstance(repeat, TrainingResult) and repeat.test_score is None
+    assert isinstance(final, TrainingResult) and 0 <= final.test_score <= 1
     assert repeat.test_nodes == final.test_nodes == 3  # a size is told, no label is read
 
 
@@ -120,7 +120,7 @@ def test_failures_come_back_as_values(tiny_graph, models, model, kind, text, hin
 
 
 def test_a_users_model_trains(tiny_graph, models):
-    assert isinstance(done(tiny_graph, "their_models:Linear"), Trained)
+    assert isinstance(done(tiny_graph, "their_models:Linear"), TrainingResult)
 
 
 def test_long_error_texts_are_cut(tiny_graph, models, monkeypatch):

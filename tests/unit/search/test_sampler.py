@@ -7,7 +7,7 @@ import pytest
 from optuna.trial import TrialState
 from support.simulation import plan_from
 
-from clar_tune.search.sampler import Study
+from clar_tune.search.sampler import Sampler
 
 CONTINUOUS = """
 description: a continuous space
@@ -49,16 +49,16 @@ settings:
 SAMPLERS = ("tpe", "gp", "random")
 
 
-def study_of(text: str, sampler: str = "tpe", **options) -> Study:
+def study_of(text: str, sampler: str = "tpe", **options) -> Sampler:
     (plan,) = plan_from(text, sampler=sampler, **options).studies
-    return Study(plan, maximise=True)
+    return Sampler(plan, maximise=True)
 
 
 def quality(params) -> float:
     return -((params["lr"] - 0.03) ** 2) - abs(params["alpha"]) + params["hidden"] / 1000
 
 
-def proposals(study: Study, count: int) -> list[dict]:
+def proposals(study: Sampler, count: int) -> list[dict]:
     found = []
     for number in range(count):
         found.append(study.propose(number))
@@ -98,7 +98,7 @@ def test_a_study_rebuilt_from_its_trials_goes_on_as_if_nothing_had_happened(samp
 
 
 def test_a_rebuilt_study_knows_which_trials_still_run():
-    def begun() -> Study:
+    def begun() -> Sampler:
         study = study_of(CONTINUOUS)
         for number in range(8):
             study.propose(number)
@@ -116,7 +116,7 @@ def test_a_rebuilt_study_knows_which_trials_still_run():
     assert rebuilt.propose(8) == whole.propose(8)
 
 
-def _external(study: Study, internal: dict) -> dict:
+def _external(study: Sampler, internal: dict) -> dict:
     chosen = {}
     for parameter in study._parameters:
         if parameter.name in internal:

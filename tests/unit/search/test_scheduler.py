@@ -5,18 +5,18 @@ from collections import Counter
 from dataclasses import asdict
 
 import pytest
-from support.simulation import SPACE, Memory, conductor_for, plan_from, pretend, trained, work
+from support.simulation import SPACE, Memory, plan_from, pretend, scheduler_for, trained, work
 
 from clar_tune.rows import RepeatRow
 from clar_tune.search.jobs import Failure
 from clar_tune.search.scheduler import MAX_RETRIES
 
 
-def ran(memory: Memory | None = None, train=pretend, text: str = SPACE, **pace) -> Memory:
+def ran(memory: Memory | None = None, train=pretend, text: str = SPACE, **limits) -> Memory:
     memory = Memory() if memory is None else memory
-    conductor = conductor_for(plan_from(text), memory, **pace)
-    work(conductor, train)
-    assert conductor.state == "finished"
+    scheduler = scheduler_for(plan_from(text), memory, **limits)
+    work(scheduler, train)
+    assert scheduler.state == "finished"
     return memory
 
 
@@ -34,10 +34,10 @@ def test_budgets_are_exact():
 
 def test_the_sampler_hears_the_truth_about_every_trial():
     memory, plan = Memory(), plan_from()
-    conductor = conductor_for(plan, memory)
-    samplers = {course.plan.columns.study: course._study for course in conductor.courses}
-    work(conductor)
-    searched = [study for study in plan.studies if study.searches]
+    scheduler = scheduler_for(plan, memory)
+    samplers = {study.plan.columns.study: study._sampler for study in scheduler.studies}
+    work(scheduler)
+    searched = [study for study in plan.studies if study.has_search]
     assert searched
     for study in searched:
         heard = [t.state.name.lower() for t in samplers[study.columns.study]._study.trials]
@@ -55,11 +55,11 @@ def test_a_study_with_nothing_to_search_goes_straight_to_its_finals():
 
 def test_a_trial_is_written_before_it_trains():
     memory = Memory()
-    conductor = conductor_for(plan_from(), memory)
-    job = conductor.next_job("a")
+    scheduler = scheduler_for(plan_from(), memory)
+    job = scheduler.next_job("a")
     while job.purpose == "final":
-        conductor.receive("a", pretend(job, job.first))
-        job = conductor.next_job("a")
+        scheduler.receive("a", pretend(job, job.first))
+        job = scheduler.next_job("a")
     assert memory.of(job.spec.graph, job.spec.method)[job.trial].state == "running"
 
 
@@ -79,15 +79,15 @@ def test_a_result_is_written_before_its_job_goes_on():
 
 def test_a_worker_that_is_started_anew_behind_our_back_does_nothing_twice_for_the_store():
     usual, memory = ran(), Memory()
-    conductor = conductor_for(plan_from(), memory)
-    while (job := conductor.next_job("it")) is not None:
+    scheduler = scheduler_for(plan_from(), memory)
+    while (job := scheduler.next_job("it")) is not None:
         indices = list(range(job.first, job.last))
         if job.last - job.first > 2:
             indices[2:2] = indices[:2]  # 0, 1, then from the start again: 0, 1, 2 …
         for index in indices:
-            if not conductor.receive("it", pretend(job, index)):
+            if not scheduler.receive("it", pretend(job, index)):
                 break
-    assert conductor.state == "finished"
+    assert scheduler.state == "finished"
     assert memory.numbers() == usual.numbers()
 
 
@@ -138,18 +138,18 @@ def test_winners_are_confirmed_while_others_still_search():
 @pytest.mark.parametrize("workers", [1, 4])
 def test_a_run_cut_off_anywhere_and_resumed_keeps_all_rows_and_budgets(workers):
     draw = random.Random(workers)
-    total = work(conductor_for(plan_from(), Memory(), workers=workers))
+    total = work(scheduler_for(plan_from(), Memory(), workers=workers))
     for _ in range(12):
         memory = Memory()
         for _ in range(3):
             before = [asdict(row) for row in [*memory.repeats, *memory.finals]]
-            conductor = conductor_for(plan_from(), memory, workers=workers)
-            work(conductor, events=draw.randrange(total), order=draw)
+            scheduler = scheduler_for(plan_from(), memory, workers=workers)
+            work(scheduler, events=draw.randrange(total), order=draw)
             rows = [asdict(row) for row in [*memory.repeats, *memory.finals]]
             assert all(row in rows for row in before)
-        conductor = conductor_for(plan_from(), memory, workers=workers)
-        work(conductor, order=draw)
-        assert conductor.state == "finished"
+        scheduler = scheduler_for(plan_from(), memory, workers=workers)
+        work(scheduler, order=draw)
+        assert scheduler.state == "finished"
         keys = Counter(row.key for row in [*memory.repeats, *memory.finals])
         assert set(keys.values()) == {1}
         states = Counter(row.state for row in memory.of("csbm-homophily", "gcn+clar"))
@@ -159,11 +159,11 @@ def test_a_run_cut_off_anywhere_and_resumed_keeps_all_rows_and_budgets(workers):
 
 def test_one_worker_cut_off_anywhere_ends_as_if_nothing_had_happened():
     whole = Memory()
-    total = work(conductor_for(plan_from(), whole))
+    total = work(scheduler_for(plan_from(), whole))
     for cut in range(0, total, 7):
         memory = Memory()
-        work(conductor_for(plan_from(), memory), events=cut)
-        work(conductor_for(plan_from(), memory))
+        work(scheduler_for(plan_from(), memory), events=cut)
+        work(scheduler_for(plan_from(), memory))
         assert memory.numbers() == whole.numbers(), f"cut after {cut} events"
 
 
@@ -174,7 +174,7 @@ def test_a_cut_between_the_last_repeat_and_the_end_of_its_trial_is_mended():
     from dataclasses import replace
 
     memory.trials[name] = replace(ended, state="running", repeats=0, val_score=None)
-    conductor_for(plan_from(), memory)
+    scheduler_for(plan_from(), memory)
     assert memory.trials[name].state == "pruned"
     assert memory.trials[name].repeats == ended.repeats
 
@@ -186,7 +186,7 @@ def test_repeats_that_were_not_stored_are_trained_again():
     row = max(memory.trials.values(), key=lambda row: row.repeats)
     last = [r for r in memory.repeats if (r.graph, r.trial) == (row.graph, row.trial)][-4:]
     memory.repeats = [repeat for repeat in memory.repeats if repeat not in last]
-    again = conductor_for(plan_from(), memory)
+    again = scheduler_for(plan_from(), memory)
     assert memory.trials[row.study + (row.trial,)].state == "running"
     work(again)
     assert again.state == "finished" and memory.numbers() == whole
@@ -194,14 +194,14 @@ def test_repeats_that_were_not_stored_are_trained_again():
 
 def test_an_interrupt_during_the_last_final_changes_nothing():
     memory = Memory()
-    conductor = conductor_for(plan_from(), memory)
+    scheduler = scheduler_for(plan_from(), memory)
 
     def train(job, index):
-        conductor.pace.draining = len(memory.finals) == 11
+        scheduler.limits.draining = len(memory.finals) == 11
         return pretend(job, index)
 
-    work(conductor, train)
-    assert conductor.state == "finished"
+    work(scheduler, train)
+    assert scheduler.state == "finished"
 
 
 def test_a_failed_final_is_no_reason_to_wait_for_more_time():
@@ -210,52 +210,52 @@ def test_a_failed_final_is_no_reason_to_wait_for_more_time():
             return Failure(index=index, kind="diverged", text="no number")
         return pretend(job, index)
 
-    conductor = conductor_for(plan_from(), Memory(), deadline=1e6, now=lambda: 0.0)
-    work(conductor, train)
-    conductor.pace.deadline = -1.0
-    assert conductor.state == "incomplete"
+    scheduler = scheduler_for(plan_from(), Memory(), deadline=1e6, now=lambda: 0.0)
+    work(scheduler, train)
+    scheduler.limits.deadline = -1.0
+    assert scheduler.state == "incomplete"
 
 
 def test_a_lost_worker_costs_no_budget_and_is_noted():
     memory, lost = Memory(), []
-    conductor = conductor_for(plan_from(), memory)
-    while (job := conductor.next_job("a")) is not None:
+    scheduler = scheduler_for(plan_from(), memory)
+    while (job := scheduler.next_job("a")) is not None:
         index = job.first
         if job.purpose == "repeat" and not lost:
-            conductor.receive("a", pretend(job, index))
+            scheduler.receive("a", pretend(job, index))
             lost.append(job)
-            conductor.lose("a", "killed")
-            again = conductor.next_job("a")
+            scheduler.lose("a", "killed")
+            again = scheduler.next_job("a")
             assert (again.trial, again.first) == (job.trial, 1)
             index = 1
-        while conductor.receive("a", pretend(job, index)):
+        while scheduler.receive("a", pretend(job, index)):
             index += 1
     row = memory.of(lost[0].spec.graph, lost[0].spec.method)[lost[0].trial]
-    assert conductor.state == "finished"
+    assert scheduler.state == "finished"
     assert row.retries == 1 and "repeat 1: worker lost (killed)" in row.notes
     assert len(memory.of(lost[0].spec.graph, lost[0].spec.method)) == 10
 
 
 def test_a_trial_whose_worker_is_lost_too_often_fails():
     memory = Memory()
-    conductor = conductor_for(plan_from(methods=("gcn+clar",)), memory)
+    scheduler = scheduler_for(plan_from(methods=("gcn+clar",)), memory)
     for _ in range(MAX_RETRIES + 1):
-        job = conductor.next_job("a")
+        job = scheduler.next_job("a")
         assert (job.trial, job.first) == (0, 0)
-        conductor.lose("a", "killed")
-    assert conductor.next_job("a").trial == 1
+        scheduler.lose("a", "killed")
+    assert scheduler.next_job("a").trial == 1
     row = memory.of("csbm-homophily", "gcn+clar")[0]
     assert (row.state, row.failure, row.retries) == ("failed", "lost", MAX_RETRIES + 1)
 
 
 def test_retries_of_a_trial_add_up_over_its_repeats():
     memory = Memory()
-    conductor = conductor_for(plan_from(methods=("gcn+clar",), trials=1), memory)
-    job = conductor.next_job("a")
+    scheduler = scheduler_for(plan_from(methods=("gcn+clar",), trials=1), memory)
+    job = scheduler.next_job("a")
     for index in range(MAX_RETRIES + 1):
-        assert conductor.receive("a", trained(job, index, 0.5))
-        conductor.lose("a", "killed")
-        job = conductor.next_job("a")
+        assert scheduler.receive("a", trained(job, index, 0.5))
+        scheduler.lose("a", "killed")
+        job = scheduler.next_job("a")
     row = memory.of("csbm-homophily", "gcn+clar")[0]
     assert (row.state, row.failure, row.repeats) == ("failed", "lost", MAX_RETRIES + 1)
 
@@ -263,12 +263,12 @@ def test_retries_of_a_trial_add_up_over_its_repeats():
 def test_a_worker_lost_after_the_time_limit_ends_its_trial():
     clock = [0.0]
     memory = Memory()
-    conductor = conductor_for(plan_from(methods=("gcn+clar",)), memory, now=lambda: clock[0])
-    conductor.next_job("a")
+    scheduler = scheduler_for(plan_from(methods=("gcn+clar",)), memory, now=lambda: clock[0])
+    scheduler.next_job("a")
     clock[0] = 5000.0
-    conductor.started("a")  # it waited for a machine: that does not count
+    scheduler.started("a")  # it waited for a machine: that does not count
     clock[0] += 1801
-    conductor.lose("a", "gone")
+    scheduler.lose("a", "gone")
     row = memory.of("csbm-homophily", "gcn+clar")[0]
     assert (row.state, row.failure) == ("failed", "time")
 
@@ -295,10 +295,10 @@ def test_a_study_without_a_winner_leaves_the_run_incomplete():
         return pretend(job, index)
 
     memory = Memory()
-    conductor = conductor_for(plan_from(), memory)
-    work(conductor, train)
-    assert conductor.state == "incomplete"
-    assert [course.confirmed for course in conductor.courses] == [True, False, True, False]
+    scheduler = scheduler_for(plan_from(), memory)
+    work(scheduler, train)
+    assert scheduler.state == "incomplete"
+    assert [study.confirmed for study in scheduler.studies] == [True, False, True, False]
 
 
 def test_a_final_that_fails_is_noted_and_tried_again_by_the_next_driver():
@@ -308,24 +308,24 @@ def test_a_final_that_fails_is_noted_and_tried_again_by_the_next_driver():
         return pretend(job, index)
 
     memory = Memory()
-    conductor = conductor_for(plan_from(), memory)
-    work(conductor, train)
-    assert conductor.state == "incomplete"
+    scheduler = scheduler_for(plan_from(), memory)
+    work(scheduler, train)
+    assert scheduler.state == "incomplete"
     assert "final 1: diverged: no number" in memory.of("csbm-homophily", "gcn")[0].notes
-    again = conductor_for(plan_from(), memory)
+    again = scheduler_for(plan_from(), memory)
     work(again)
     assert again.state == "finished" and len(memory.finals) == 4 * 3
 
 
 def test_draining_ends_after_the_repeats_under_way_and_prunes_nothing():
     memory = Memory()
-    conductor = conductor_for(plan_from(methods=("gcn+clar",)), memory, workers=2)
-    first, second = conductor.next_job("a"), conductor.next_job("b")
-    conductor.pace.draining = True
-    assert not conductor.receive("a", trained(first, 0, 0.9))
-    assert not conductor.receive("b", trained(second, 0, 0.95))
-    assert conductor.next_job("c") is None and not conductor.live
-    assert conductor.state == "interrupted"
+    scheduler = scheduler_for(plan_from(methods=("gcn+clar",)), memory, workers=2)
+    first, second = scheduler.next_job("a"), scheduler.next_job("b")
+    scheduler.limits.draining = True
+    assert not scheduler.receive("a", trained(first, 0, 0.9))
+    assert not scheduler.receive("b", trained(second, 0, 0.95))
+    assert scheduler.next_job("c") is None and not scheduler.live
+    assert scheduler.state == "interrupted"
     assert [(row.state, row.repeats) for row in memory.trials.values()] == [("running", 1)] * 2
 
 
@@ -338,22 +338,22 @@ def test_the_time_budget_leaves_room_for_the_finals_of_ended_studies():
 
     memory = Memory()
     plan = plan_from(methods=("gcn+clar",))
-    conductor = conductor_for(plan, memory, deadline=70.0, now=lambda: clock[0])
-    work(conductor, train)
-    assert conductor.state == "paused"
+    scheduler = scheduler_for(plan, memory, deadline=70.0, now=lambda: clock[0])
+    work(scheduler, train)
+    assert scheduler.state == "paused"
     assert clock[0] <= 70
-    first, second = conductor.courses
+    first, second = scheduler.studies
     assert first.confirmed and not second.confirmed
     assert not [f for f in memory.finals if f.graph == "csbm-heterophily"]
-    rest = conductor_for(plan, memory)
+    rest = scheduler_for(plan, memory)
     work(rest)
     assert rest.state == "finished"
 
 
 def test_a_budget_that_is_over_at_once_starts_nothing():
     memory = Memory()
-    conductor = conductor_for(plan_from(), memory, deadline=0.0, now=lambda: 1.0)
-    assert conductor.next_job("a") is None and conductor.state == "paused"
+    scheduler = scheduler_for(plan_from(), memory, deadline=0.0, now=lambda: 1.0)
+    assert scheduler.next_job("a") is None and scheduler.state == "paused"
     assert not memory.trials
 
 
@@ -362,22 +362,22 @@ def test_extending_adds_trials_and_confirms_again_only_where_the_winner_changed(
     before = {row.key for row in memory.finals}
     winners = {(row.graph, row.method): row.trial for row in memory.finals}
     larger = plan_from(trials=25, finals=4, first_trials=10)
-    conductor = conductor_for(larger, memory)
-    work(conductor)
-    assert conductor.state == "finished"
+    scheduler = scheduler_for(larger, memory)
+    work(scheduler)
+    assert scheduler.state == "finished"
     assert before <= {row.key for row in memory.finals}
     assert len(memory.of("csbm-homophily", "gcn+clar")) == 25
-    for course in conductor.courses:
-        columns = course.plan.columns
+    for study in scheduler.studies:
+        columns = study.plan.columns
         mine = [r for r in memory.finals if (r.graph, r.method) == (columns.graph, columns.method)]
-        changed = winners[columns.graph, columns.method] != course.winner.trial
+        changed = winners[columns.graph, columns.method] != study.winner.trial
         assert len(mine) == (3 + 4 if changed else 4)
 
 
 def test_searches_are_repeated_with_other_seeds():
     memory = Memory()
-    conductor = conductor_for(plan_from(searches=2, methods=("gcn+clar",)), memory)
-    work(conductor)
+    scheduler = scheduler_for(plan_from(replicates=2, methods=("gcn+clar",)), memory)
+    work(scheduler)
     params = [
         [row.params for row in memory.trials.values() if row.search == search] for search in (0, 1)
     ]

@@ -46,7 +46,7 @@ def test_startup_is_a_quarter_and_at_least_four_and_stays_when_extended():
 
 
 def test_repeated_searches_differ_in_their_seed_alone():
-    first, second = plan_from(searches=2, methods=("gcn",), graphs=("texas",)).studies
+    first, second = plan_from(replicates=2, methods=("gcn",), graphs=("texas",)).studies
     assert (first.columns.search, second.columns.search) == (0, 1)
     assert first.seed != second.seed and first.parameters == second.parameters
 
@@ -79,7 +79,7 @@ def test_misspelt_names_are_refused_with_the_nearest(options):
     [
         {"trials": 0},
         {"finals": -1},
-        {"searches": 0},
+        {"replicates": 0},
         {"seed": -1},
         {"outer_test": 1.0},
         {"outer_test": -0.1},

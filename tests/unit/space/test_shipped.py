@@ -82,14 +82,14 @@ def test_sensitivity_has_the_cells_of_table_v():
     assert [c["samples"] for c in conditions("sensitivity", "gat+clar")] == [1, 2, 4, 8, 16, 32]
     for settings in space.settings:
         plan = make_plan(space, Options(settings=settings))
-        assert not any(study.searches for study in plan.studies)
+        assert not any(study.has_search for study in plan.studies)
 
 
 def test_sampling_has_162_cells_under_each_sampling():
     space = shipped("sampling")
     cells = conditions("sampling", "gcn+clar")
     assert [sum(c["sampling"] == s for c in cells) for s in ("node", "edge", "any")] == [162] * 3
-    assert not any(study.searches for study in make_plan(space, Options()).studies)
+    assert not any(study.has_search for study in make_plan(space, Options()).studies)
     place = ("gcn+clar", "pearson sampling node edge", "balanced-60-20-20")
     assert all(coefficient("VI", graph, *place) for graph in space.graphs)
 

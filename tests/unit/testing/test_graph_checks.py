@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from clar_tune.graphs import Graph, load_raw, preprocess, varied
+from clar_tune.graphs import Graph, apply_variants, load_raw, preprocess
 from clar_tune.graphs.graph import FixedSplits
 from clar_tune.testing import check_graph
 
@@ -220,7 +220,7 @@ def test_variants_pass(cache):
     """They have dense features and targets, and are named by what they were made of."""
     raw = load_raw("csbm-homophily")
     for variant in ({"drop_edges": 0.5}, {"band": 3}, {"filter": "low-pass"}):
-        check_graph(varied(preprocess(raw, "undirected"), variant, seed=0))
+        check_graph(apply_variants(preprocess(raw, "undirected"), variant, seed=0))
 
 
 def test_the_protocol_that_is_named_must_fit():

@@ -9,11 +9,10 @@ import torch
 from torch.nn.functional import cross_entropy
 
 from clar_tune.errors import ParameterError
-from clar_tune.graphs import splits
+from clar_tune.graphs import apply_variants, splits
 from clar_tune.graphs.graph import Graph
 from clar_tune.graphs.loading import load
 from clar_tune.graphs.splits import SearchNodes
-from clar_tune.graphs.variants import varied
 from clar_tune.models.method import Method
 from clar_tune.models.regularizers import REGULARIZERS
 from clar_tune.models.tensors import TensorGraph
@@ -28,7 +27,7 @@ ALL = "whole-graph"
 @pytest.fixture
 def filtered(tiny_graph, cache) -> Graph:
     """A small graph whose signals are to be smoothed."""
-    return varied(tiny_graph, {"filter": "low-pass"}, seed=0)
+    return apply_variants(tiny_graph, {"filter": "low-pass"}, seed=0)
 
 
 def spec_of(graph: Graph, method: str, params=None, **rules) -> TrainSpec:
