@@ -15,6 +15,6 @@ from .devices import (
     release_memory as release_memory,
 )
 from .frequencies import BANDS as BANDS, Frequencies as Frequencies, band_edges as band_edges
+from .held_out import test_count as test_count, test_score as test_score
 from .loop import Report as Report, train as train, warm_up as warm_up
 from .objectives import REGRESSION as REGRESSION, check_objective as check_objective
-from .test_scores import test_count as test_count, test_score as test_score

@@ -9,8 +9,8 @@ from clar_tune.graphs import Graph, search_nodes
 from clar_tune.models import Method, TensorGraph
 from clar_tune.records import Params, TrainRecord, TrainSpec, stored_as
 from clar_tune.training.frequencies import Energy, Frequencies
+from clar_tune.training.held_out import test_score
 from clar_tune.training.loop import Report, train
-from clar_tune.training.test_scores import test_score
 
 CONTROL = "any"
 """The sampling that draws from all pairs: what it does as well is not the complement's doing."""

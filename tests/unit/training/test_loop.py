@@ -17,8 +17,8 @@ from clar_tune.models.method import Method
 from clar_tune.models.regularizers import REGULARIZERS
 from clar_tune.models.tensors import TensorGraph
 from clar_tune.records import TrainSpec
+from clar_tune.training.held_out import test_score as score_on_test
 from clar_tune.training.loop import train
-from clar_tune.training.test_scores import test_score as score_on_test
 
 
 @pytest.fixture(scope="module")

@@ -17,9 +17,9 @@ from clar_tune.models.method import Method
 from clar_tune.models.regularizers import REGULARIZERS
 from clar_tune.models.tensors import TensorGraph
 from clar_tune.records import TrainSpec
+from clar_tune.training.held_out import test_count as count_tested, test_score as score_on_test
 from clar_tune.training.loop import train
 from clar_tune.training.objectives import check_objective, objective_of
-from clar_tune.training.test_scores import test_count as count_tested, test_score as score_on_test
 
 ALL = "whole-graph"
 
