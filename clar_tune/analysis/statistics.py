@@ -134,12 +134,12 @@ def pearson(x: ArrayLike, y: ArrayLike) -> Coefficient | None:
 
 def holm(p: Sequence[float], family: int | None = None) -> list[float]:
     """Holm's correction; planned comparisons without a result count as p = 1."""
-    if not p:
-        return []
-    from statsmodels.stats.multitest import multipletests  # slow to load
-
     missing = max(0, (family or len(p)) - len(p))
-    corrected = multipletests([*p, *[1.0] * missing], method="holm")[1]
+    given = np.array([*p, *[1.0] * missing])
+    order = np.argsort(given)
+    corrected = np.empty_like(given)
+    factors = np.arange(len(given), 0, -1)
+    corrected[order] = np.minimum(np.maximum.accumulate(given[order] * factors), 1)
     return [float(value) for value in corrected[: len(p)]]
 
 

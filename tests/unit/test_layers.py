@@ -35,7 +35,6 @@ HOMES = {
     "optuna": {"search", "analysis"},
     "pyarrow": {"store"},
     "duckdb": {"store"},
-    "statsmodels": {"analysis"},
     "altair": {"report"},
     "vl_convert": {"report"},
     "jinja2": {"report"},
