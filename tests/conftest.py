@@ -1,6 +1,7 @@
 """What several tests start from."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +9,8 @@ import platformdirs
 import pytest
 import scipy.sparse as sp
 from hypothesis import settings
+from support.commands import Place
+from support.one_ray import OneRay, one_ray
 
 from clar_tune.graphs.graph import Graph, preprocess
 
@@ -61,3 +64,11 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.delenv("CLAR_TUNE_DATA", raising=False)
     monkeypatch.setattr(platformdirs, "user_cache_dir", lambda *_, **__: str(tmp_path / "cache"))
     return tmp_path / "cache" / "graphs"
+
+
+@pytest.fixture(scope="session")
+def shared_ray(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OneRay]:
+    """One local Ray for all tests to which only a run on it matters."""
+    place = Place(tmp_path_factory.mktemp("ray"))
+    with one_ray(place.folder, place._environment()) as ray:
+        yield ray

@@ -5,6 +5,7 @@ import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -13,6 +14,7 @@ import click
 import pytest
 from click.testing import CliRunner
 from support.commands import CLAR_TUNE
+from support.one_ray import OneRay, one_ray
 from support.pages import ROOT, fenced
 
 from clar_tune.cli import main
@@ -60,8 +62,14 @@ def desk(tmp_path_factory) -> Path:
     return desk
 
 
+@pytest.fixture(scope="module")
+def ray(desk) -> Iterator[OneRay]:
+    with one_ray(desk, os.environ) as ray:
+        yield ray
+
+
 @pytest.mark.parametrize("command", COMMANDS)
-def test_commands_run(command, request, desk):
+def test_commands_run(command, request, desk, ray):
     words = shlex.split(command)
     if any(name in command for name in NEEDS_DATA) and words[0] != "query":
         request.getfixturevalue("data_folder")
@@ -69,11 +77,8 @@ def test_commands_run(command, request, desk):
         words.append("--dry-run")
     if words[0] == "repro":
         words[1] = _a_key(desk)
-    environment = {**os.environ, "XDG_CACHE_HOME": str(desk / "cache")}
-    done = subprocess.run(
-        [CLAR_TUNE, *words], cwd=desk, env=environment, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
+    done = ray.run(desk, *words)
+    assert done.code == 0, done.err
 
 
 def test_a_penalty_without_a_name_is_called_so_once(tmp_path, monkeypatch):

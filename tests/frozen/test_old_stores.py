@@ -5,19 +5,20 @@ import shutil
 from pathlib import Path
 
 import pytest
-from support.commands import PACED, SPACE, Place, assert_exact
+from support.commands import PACED, SPACE, assert_exact
+from support.one_ray import OneRay, SharedPlace
 
 STORES = Path(__file__).with_name("stores")
 
 
-def copied(name: str, folder: Path) -> Place:
-    place = Place(folder, SPACE if name == "finished" else PACED)
+def copied(name: str, folder: Path, ray: OneRay) -> SharedPlace:
+    place = SharedPlace(folder, ray, SPACE if name == "finished" else PACED)
     shutil.copytree(STORES / name, folder / "store", dirs_exist_ok=True)
     return place
 
 
-def test_finished_store_is_read_and_compared(tmp_path: Path) -> None:
-    place = copied("finished", tmp_path)
+def test_finished_store_is_read_and_compared(tmp_path: Path, shared_ray: OneRay) -> None:
+    place = copied("finished", tmp_path, shared_ray)
     assert_exact(place, "finished", trials=9, repeats=3, finals=3)
     done = place.run("compare", "--format", "json")
     assert done.code == 0, done.err
@@ -28,8 +29,10 @@ def test_finished_store_is_read_and_compared(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["paused", "killed"])
-def test_unfinished_store_is_resumed_and_keeps_its_rows(name: str, tmp_path: Path) -> None:
-    place = copied(name, tmp_path)
+def test_unfinished_store_is_resumed_and_keeps_its_rows(
+    name: str, tmp_path: Path, shared_ray: OneRay
+) -> None:
+    place = copied(name, tmp_path, shared_ray)
     before = place.trainings(name)
     assert len(before) >= 2
     assert place.run("show", name).code == 0

@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 import torch
 from support.commands import ONE, PACED, Place, assert_exact, comparable, copy_of, finished
+from support.one_ray import SharedPlace
 
 FINITE = """\
 graphs: [csbm-homophily]
@@ -39,13 +40,14 @@ settings: {tuned: {shared: {hidden: 8, lr: {choices: [1.0e-9, 2.0e-9, 3.0e-9, 0.
 
 
 @pytest.fixture
-def one(tmp_path_factory):
-    return finished(tmp_path_factory.getbasetemp())
+def one(tmp_path_factory, shared_ray):
+    """A run that had a process and a Ray of its own; further commands share theirs."""
+    return SharedPlace(finished(tmp_path_factory.getbasetemp()).folder, shared_ray)
 
 
 @pytest.fixture
-def copied(one, tmp_path):
-    return copy_of(one, tmp_path)
+def copied(one, tmp_path, shared_ray):
+    return SharedPlace(copy_of(one, tmp_path).folder, shared_ray)
 
 
 def test_a_run_has_exactly_the_trials_and_finals_asked_for(one):
@@ -131,7 +133,7 @@ def test_resume_of_a_finished_run_trains_nothing(copied):
 @pytest.mark.parametrize("table", ["repeats", "finals"])
 def test_a_stored_row_is_trained_again_to_the_last_digit(one, table):
     row = getattr(one, table)("one")[-1]
-    done = one.run("repro", row["key"])
+    done = one.run_alone("repro", row["key"])
     assert done.code == 0, done.err
     assert "differs" not in done.out
     assert done.out.count("equal") == (5 if table == "finals" else 4)
@@ -142,14 +144,16 @@ def test_a_stored_number_that_was_altered_is_found_out(copied):
     rows = pq.read_table(file).to_pylist()
     rows[0]["test_score"] += 1e-9
     pq.write_table(pa.Table.from_pylist(rows, schema=pq.read_schema(file)), file)
-    done = copied.run("repro", rows[0]["key"])
+    done = copied.run_alone("repro", rows[0]["key"])
     assert done.code == 1
     assert re.search(r"test_score .* differs by 1e-09", done.out)
     assert done.out.count("equal") == 4
 
 
-def test_extend_adds_what_was_asked_and_confirms_again_where_the_winner_changed(tmp_path):
-    place = Place(tmp_path, LATE)
+def test_extend_adds_what_was_asked_and_confirms_again_where_the_winner_changed(
+    tmp_path, shared_ray
+):
+    place = SharedPlace(tmp_path, shared_ray, LATE)
     assert place.search("--name", "it", "--seed", "1", "--quiet").code == 0
     before, trials = place.trainings("it"), place.trials("it")
     done = place.run("extend", "it", "--trials", "+2", "--finals", "+1", "--json", "--quiet")
@@ -180,8 +184,8 @@ def is_final(row, method):
 
 
 @pytest.mark.parametrize("sampler", ["tpe", "grid"])
-def test_a_finite_space_that_is_used_up_ends_its_study(tmp_path, sampler):
-    place = Place(tmp_path, FINITE)
+def test_a_finite_space_that_is_used_up_ends_its_study(tmp_path, sampler, shared_ray):
+    place = SharedPlace(tmp_path, shared_ray, FINITE)
     done = place.search("--name", "all", "--sampler", sampler, "--quiet")
     assert (done.code, done.err) == (0, "")
     gcn, sage = place.shown("all")["studies"]
@@ -196,10 +200,12 @@ def test_a_finite_space_that_is_used_up_ends_its_study(tmp_path, sampler):
 
 
 @pytest.mark.parametrize("share", ["0.25", "0.3", "1.5", "-1"])
-def test_a_share_of_a_gpu_that_cannot_be_given_is_refused_before_any_work(tmp_path, share):
+def test_a_share_of_a_gpu_that_cannot_be_given_is_refused_before_any_work(
+    tmp_path, share, shared_ray
+):
     if share == "0.25" and torch.cuda.is_available():
         pytest.skip("this machine has a GPU")
-    place = Place(tmp_path)
+    place = SharedPlace(tmp_path, shared_ray)
     done = place.search("--gpus-per-trial", share)
     assert done.code == 1
     last = done.err.splitlines()[-1]

@@ -1,29 +1,17 @@
 """The spaces that reproduce the paper: planned in full, and run in part on real graphs."""
 
 import json
-import os
-import subprocess
-import sys
 from dataclasses import dataclass
 
 import pytest
-from support.pages import ROOT
+from support.one_ray import SharedPlace
 
 from clar_tune.analysis.comparison import compare
 from clar_tune.analysis.records import Comparison
 from clar_tune.analysis.runs import RunView, read_run
 from clar_tune.space import shipped_spaces
-from clar_tune.store import Store
 
 SPACES = ["planetoid", "filters", "sensitivity", "sampling", "depth", "robustness", "frequency"]
-
-# Studies, and trainings at most under the settings `tuned` and `paper`.
-
-
-# In full
-
-
-# In part
 
 
 @dataclass(frozen=True)
@@ -97,30 +85,13 @@ def shortened(space: str) -> str:
 BUDGET = ("--trials", "2", "--repeats", "1", "--finals", "2", "--quiet", "--max-concurrent", "1")
 
 
-@pytest.fixture(scope="module")
-def parts(data_folder, tmp_path_factory) -> Store:
-    """A store with a run of every part, named after its space."""
-    folder = tmp_path_factory.mktemp("parts")
-    runs = []
-    for space, part in PARTS.items():
-        file = folder / f"{space}.yaml"
-        file.write_text(shortened(space))
-        runs.append(["--space", str(file), "--name", space, *part.options, *BUDGET])
-    environment = {
-        **os.environ,
-        "CLAR_TUNE_DATA": str(data_folder),
-        "CLAR_TUNE_STORE": str(folder / "store"),
-        "XDG_CACHE_HOME": str(folder / "cache"),
-    }
-    script = ROOT / "tests/support/runs_on_one_ray.py"
-    subprocess.run([sys.executable, script, json.dumps(runs)], env=environment, cwd=folder)
-    return Store.open(folder / "store")
-
-
 @pytest.mark.parametrize("space", SPACES)
-def test_a_part_of_it_runs_on_a_real_graph(space, parts):
-    run = read_run(parts, space)
-    found, part = compare([run]), PARTS[space]
+def test_a_part_of_it_runs_on_a_real_graph(space, data_folder, tmp_path, shared_ray):
+    part, place = PARTS[space], SharedPlace(tmp_path, shared_ray, shortened(space))
+    done = place.search("--name", space, "--data", str(data_folder), *part.options, *BUDGET)
+    assert done.code == 0, done.err
+    run = read_run(place.store, space)
+    found = compare([run])
     assert run.row.state == "finished"
     assert tuple(row.condition for row in found.rows) == part.rows
     assert found.methods == part.columns

@@ -2,17 +2,12 @@
 
 import json
 
-from support.commands import Place
+from support.one_ray import SharedPlace
 from support.varied_spaces import DROPPED, FILTERED
 
-# Without Ray.
 
-
-# With Ray.
-
-
-def test_a_run_on_dropped_edges_is_extended_and_trained_again(tmp_path):
-    place = Place(tmp_path / "dropped", DROPPED)
+def test_a_run_on_dropped_edges_is_extended_and_trained_again(tmp_path, shared_ray):
+    place = SharedPlace(tmp_path / "dropped", shared_ray, DROPPED)
     words = ("--name", "one", "--seed", "5", "--methods", "gcn", "--finals", "1")
     done = place.search(*words)
     assert done.code == 0, done.err
@@ -23,13 +18,13 @@ def test_a_run_on_dropped_edges_is_extended_and_trained_again(tmp_path):
     assert done.code == 0, done.err
     after = place.trainings("one")
     assert before.keys() < after.keys() and len(after) == 2 * len(before)
-    again = place.run("repro", place.finals("one")[-1]["key"])
+    again = place.run_alone("repro", place.finals("one")[-1]["key"])
     assert again.code == 0, again.err
     assert again.out.count("equal") == 5
 
 
-def test_a_run_that_learns_filters_is_judged_by_its_error(tmp_path):
-    place = Place(tmp_path / "filtered", FILTERED)
+def test_a_run_that_learns_filters_is_judged_by_its_error(tmp_path, shared_ray):
+    place = SharedPlace(tmp_path / "filtered", shared_ray, FILTERED)
     done = place.search("--name", "one", "--json")
     assert done.code == 0, done.err
     finals = place.finals("one")
@@ -44,6 +39,6 @@ def test_a_run_that_learns_filters_is_judged_by_its_error(tmp_path):
     )
     assert low < high  # a gcn is a low-pass filter itself
     assert json.loads(done.out)["state"] == "finished"
-    again = place.run("repro", finals[-1]["key"])
+    again = place.run_alone("repro", finals[-1]["key"])
     assert again.code == 0, again.err
     assert again.out.count("equal") == 5

@@ -2,6 +2,7 @@
 
 import random
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 from support.results import NOON, SPACE
@@ -27,6 +28,7 @@ METHODS = (
 )
 
 
+@cache
 def large(trials: int = 100, finals: int = 10) -> RunView:
     """10 graphs x 10 methods."""
     places = [(graph, "", method) for graph in GRAPHS for method in METHODS]

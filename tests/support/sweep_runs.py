@@ -57,6 +57,7 @@ def swept(space: str, **options: Any) -> RunView:
     return view(*simulated(text, along, **given))
 
 
+@cache
 def whole_grid() -> RunView:
     """All cells of ``sampling``, made up from those of a smaller run."""
     small = gridded(every=4)

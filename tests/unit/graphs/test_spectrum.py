@@ -4,12 +4,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components
 
 from clar_tune.errors import GraphError
 from clar_tune.graphs import spectrum as module
 from clar_tune.graphs.graph import Graph
-from clar_tune.graphs.loading import load
 from clar_tune.graphs.spectrum import (
     FULL_SPECTRUM_NODES,
     laplacian,
@@ -121,22 +119,6 @@ def test_the_vector_of_zero_is_the_root_of_degrees():
     found = spectrum_of(star(5))
     root = np.sqrt([5, 1, 1, 1, 1, 1]) / np.sqrt(10)
     assert np.abs(found.vectors[:, 0]) == pytest.approx(root, abs=1e-6)
-
-
-def test_cora_has_one_zero_for_each_component(data_folder):
-    graph = load("cora", "undirected", data_folder)
-    found = spectrum_of(graph)
-    n = graph.num_nodes
-    adjacency = sp.csr_array((np.ones(graph.edges.shape[1]), tuple(graph.edges)), shape=(n, n))
-    components, _ = connected_components(adjacency, directed=False)
-    assert components == 78
-    assert np.count_nonzero(found.values < 1e-9) == components
-    assert found.values.max() <= 2
-    u = found.vectors
-    assert np.abs(u.T @ u - np.eye(n)).max() < 1e-5
-    x = np.random.default_rng(0).normal(size=(n, 3)).astype(np.float32)
-    filtered = u @ (found.values[:, None] * (u.T @ x))
-    assert np.abs(filtered - laplacian(graph) @ x).max() < 1e-4
 
 
 def test_vectors_do_not_depend_on_the_basis_that_linear_algebra_finds():
