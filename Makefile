@@ -4,9 +4,10 @@ VENV   ?= .venv
 SPACE  ?= quickstart
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
-PYTEST := $(BIN)/pytest -n 2 --dist loadfile
-# Where single tests are long, files begin in the order in which they are named.
-IN_ORDER := --no-loadscope-reorder
+# One worker for each processor; one more where tests wait for others most of the time. A file stays
+# in one worker, as its tests share what they start from; tests/conftest.py decides on the order.
+PYTEST  = $(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+WORKERS = 2
 
 .PHONY: run test test-quick test-faults test-cluster check bench clean
 
@@ -21,19 +22,19 @@ test-quick: $(READY)
 
 # What a change must pass: units, runs on a local Ray, every command that is shown.
 test: TESTS = tests/unit tests/integration tests/docs tests/frozen
+test: WORKERS = 3
 test: $(READY)
 	$(PYTEST) $(TESTS) $(PYTEST_ARGS)
 
 # Kills, two drivers, full disks, interrupts; pages in a real browser.
 test-faults: TESTS = tests/faults tests/browser
 test-faults: $(READY)
-	$(PYTEST) $(IN_ORDER) $(TESTS) $(PYTEST_ARGS)
+	$(PYTEST) $(TESTS) $(PYTEST_ARGS)
 
 # Several machines: hosts, networks that fail, installations, the guide, ten thousand trials.
-LONGEST := tests/cluster/test_scale.py
-test-cluster: TESTS = $(LONGEST) $(filter-out $(LONGEST),$(wildcard tests/cluster/test_*.py))
+test-cluster: TESTS = tests/cluster
 test-cluster: $(READY)
-	$(PYTEST) $(IN_ORDER) $(TESTS) $(PYTEST_ARGS)
+	$(PYTEST) $(TESTS) $(PYTEST_ARGS)
 
 check: $(READY)
 	$(BIN)/ruff format --check .

@@ -8,6 +8,7 @@ prints. Both are replaced; all else, and what other commands printed, stays.
 import re
 import shlex
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import click
@@ -45,6 +46,7 @@ def refreshed(page: str) -> str:
     )
 
 
+@cache
 def _printed(command: str) -> str:
     """What a command prints, without spaces at the ends of lines."""
     done = CliRunner().invoke(clar_tune, shlex.split(command)[1:])

@@ -19,11 +19,31 @@ settings.register_profile("patient", deadline=None)
 settings.load_profile("patient")
 
 
+LONGEST = (
+    *("integration/test_resume", "integration/test_submission", "integration/test_placement"),
+    *("frozen/test_outputs", "docs/test_readme", "integration/test_doctor"),
+    *("docs/test_benchmarks", "docs/test_make", "docs/test_reproducing"),
+    "integration/test_runs_end_to_end",
+    *("faults/test_kills", "faults/test_s3", "cluster/test_scale", "cluster/test_cluster_guide"),
+)
+"""Files that take about a minute: they begin first, so that all workers end together."""
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark every test by its folder: ``pytest -m "not integration"``."""
-    here = Path(__file__).parent
+    """Mark every test by its folder (``pytest -m "not integration"``), and begin with the longest.
+
+    Other files follow as they are found, units last, as each takes little.
+    """
     for item in items:
-        item.add_marker(item.path.relative_to(here).parts[0])
+        item.add_marker(_file_of(item).partition("/")[0])
+    places = {name: place for place, name in enumerate(LONGEST)}
+    items.sort(
+        key=lambda item: places.get(_file_of(item), len(places) + ("unit" in item.keywords))
+    )
+
+
+def _file_of(item: pytest.Item) -> str:
+    return item.path.relative_to(Path(__file__).parent).with_suffix("").as_posix()
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import shlex
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 from support.pages import ROOT
 
 from clar_tune.cli import main
@@ -31,27 +31,32 @@ def cache(tmp_path_factory) -> Path:
     return tmp_path_factory.mktemp("cache")
 
 
-def into(folder: Path) -> list[str]:
-    """Options of ``report`` that keep its files out of the project; the last ones count."""
-    return ["--out", str(folder / "report.html"), "--figures", str(folder / "figures")]
+@pytest.fixture(scope="module")
+def reported(data_folder, cache) -> tuple[Result, Path]:
+    """What ``report`` says, and its figures, kept out of the project: the last options count."""
+    (command,) = (command for command in COMMANDS if command.startswith("report"))
+    into = ["--out", str(cache / "report.html"), "--figures", str(cache / "figures")]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(cache))
+        patch.chdir(ROOT)
+        return CliRunner().invoke(main, [*shlex.split(command), *into]), cache / "figures"
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_commands_run(command, data_folder, cache, monkeypatch):
+def test_commands_run(command, data_folder, cache, monkeypatch, request):
     monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
     monkeypatch.chdir(ROOT)
     words = shlex.split(command)
-    more = into(cache) if words[0] == "report" else SHORT[words[0]]
-    done = CliRunner().invoke(main, [*words, *more])
+    if words[0] == "report":
+        done, _ = request.getfixturevalue("reported")
+    else:
+        done = CliRunner().invoke(main, [*words, *SHORT[words[0]]])
     assert done.exit_code == 0, done.output
 
 
-def test_learned_responses_are_those_of_the_stored_run(data_folder, cache, monkeypatch):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
-    monkeypatch.chdir(ROOT)
-    (command,) = (command for command in COMMANDS if command.startswith("report"))
-    assert CliRunner().invoke(main, [*shlex.split(command), *into(cache)]).exit_code == 0
-    table = (cache / "figures" / "responses-chameleon.csv").read_text()
+def test_learned_responses_are_those_of_the_stored_run(reported):
+    _, figures = reported
+    table = (figures / "responses-chameleon.csv").read_text()
     rows = list(csv.DictReader(table.splitlines()))
     shown = dict(re.findall(r"^\| (gpr|cheby, layer \d) \| ([\d. |]+) \|$", PAGE, re.MULTILINE))
     assert len(shown) == 3
