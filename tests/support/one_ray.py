@@ -18,10 +18,10 @@ SERVER = Path(__file__).with_name("one_ray_server.py")
 
 
 class OneRay:
-    """A process that takes commands."""
+    """A process that takes commands; it and its workers have one cache."""
 
-    def __init__(self, process: subprocess.Popen[str]) -> None:
-        self._process = process
+    def __init__(self, process: subprocess.Popen[str], cache: Path) -> None:
+        self._process, self.cache = process, cache
 
     def run(self, folder: Path, *words: str) -> Done:
         """A command, given in a folder, from its start to its end."""
@@ -37,17 +37,18 @@ class OneRay:
 @contextmanager
 def one_ray(folder: Path, environment: Mapping[str, str]) -> Iterator[OneRay]:
     """Ray for as long as the block lasts; workers find modules that lie in the folder."""
+    cache = folder / "cache"
     with subprocess.Popen(
         [sys.executable, SERVER],
         cwd=folder,
-        env=environment,
+        env={**environment, "XDG_CACHE_HOME": str(cache)},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
         start_new_session=True,
     ) as process:
         try:
-            yield OneRay(process)
+            yield OneRay(process, cache)
             process.communicate(timeout=PATIENCE)
         finally:
             process.kill()
@@ -66,3 +67,7 @@ class SharedPlace(Place):
     def run_alone(self, *words: str) -> Done:
         """A command in a process of its own, such as one whose every digit counts."""
         return super().run(*words)
+
+    def _environment(self) -> dict[str, str]:
+        # A spectrum that is computed twice may differ in its last digits.
+        return {**super()._environment(), "XDG_CACHE_HOME": str(self._ray.cache)}

@@ -35,7 +35,6 @@ def sent_to(out: IO[str], err: IO[str]) -> Iterator[None]:
 def called(folder: str, words: list[str]) -> tuple[int, str, str]:
     """Exit code and outputs of a command given in a folder."""
     os.chdir(folder)
-    os.environ["XDG_CACHE_HOME"] = os.path.join(folder, "cache")
     with TemporaryFile("w+") as out, TemporaryFile("w+") as err:
         code = 0
         with sent_to(out, err):
