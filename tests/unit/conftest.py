@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from clar_tune.graphs import threads
+
 FORBIDDEN = ("subprocess.Popen", "os.posix_spawn", "os.fork", "socket.connect", "socket.bind")
 _guarded = False
 
@@ -25,3 +27,13 @@ def alone() -> Iterator[None]:
     _guarded = True
     yield
     _guarded = False
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Iterator[None]:
+    """Every worker has a processor: with more threads torch would wait for the other worker."""
+    if "torch" not in sys.modules:
+        yield
+        return
+    with threads(1):
+        yield
