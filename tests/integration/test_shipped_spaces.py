@@ -1,6 +1,5 @@
 """The spaces that reproduce the paper: planned in full, and run in part on real graphs."""
 
-import json
 from dataclasses import dataclass
 
 import pytest
