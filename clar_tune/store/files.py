@@ -82,6 +82,20 @@ class Files:
         except FAILURES as error:
             raise self._refused("read", path, error) from error
 
+    def read_buffer(self, path: str) -> pa.Buffer:
+        """Contents of a file in memory of Arrow's own; empty if it is not there.
+
+        Arrow's threads may let go of it when Python is about to end, which memory of Python's
+        does not survive: the process would be aborted.
+        """
+        try:
+            with self.filesystem.open_input_file(self.full(path)) as stream:
+                return stream.read_buffer()
+        except FileNotFoundError:
+            return pa.py_buffer(b"")
+        except FAILURES as error:
+            raise self._refused("read", path, error) from error
+
     def write(self, path: str, data: Any, *, sync: bool = True) -> None:
         """Replace a file at one stroke; with ``sync`` it outlives a power cut."""
         try:

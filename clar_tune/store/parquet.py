@@ -113,7 +113,7 @@ def _opened(files: Files, part: Part) -> pq.ParquetFile:
         return _patiently(files, part, lambda: pq.ParquetFile(files.full(part.path)))
     # In one reading: ranges of an object that is being replaced do not fit together.
     return _patiently(
-        files, part, lambda: pq.ParquetFile(pa.BufferReader(files.read(part.path) or b""))
+        files, part, lambda: pq.ParquetFile(pa.BufferReader(files.read_buffer(part.path)))
     )
 
 

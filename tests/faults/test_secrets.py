@@ -74,7 +74,7 @@ def test_nothing_that_a_run_leaves_or_shows_holds_a_secret(place):
         said = place.run(*words)
         assert said.code == 0 and told(said.out + said.err) == set()
     for run in place.store.runs():
-        assert told(json.dumps(run.row.options + run.row.machine + run.row.versions)) == set()
+        assert told(json.dumps([run.row.options, run.row.machine, run.row.versions])) == set()
 
     folders = (place.folder, Path(place.given["RAY_TMPDIR"]))
     left = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
