@@ -107,7 +107,7 @@ def by_run(epochs: int, trials: int) -> tuple[float, list[Job]]:
         subprocess.run(
             [sys.executable, "-m", "clar_tune", *command], check=True, stdout=subprocess.DEVNULL
         )
-        rows = Store.open(folder).repeats("a", ["started", "seconds", "params"]).to_pylist()
+        rows = Store.open(folder).table("repeats", "a").to_pylist()
     began = min(row["started"].timestamp() for row in rows)
     ended = max(row["started"].timestamp() + row["seconds"] for row in rows)
     graph = load(GRAPH)

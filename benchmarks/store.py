@@ -14,13 +14,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
+from types import NoneType
 from typing import Any, TypeVar, get_args, get_type_hints
 
 import click
 import duckdb
 
 from benchmarks.memory import megabytes
-from clar_tune.rows import RepeatRow, RunRow, StudyColumns, TrialRow
+from clar_tune.rows import JSON, SORTED_JSON, RepeatRow, Row, RunRow, TrialRow
 from clar_tune.store import Store, run_query
 
 ROUNDS = 5
@@ -28,7 +29,7 @@ BATCH = 50_000
 SINGLE = 500
 TRIALS = 10_000
 GROUPED = "SELECT graph, method, avg(val_score), count(*) FROM {} GROUP BY ALL"
-Row = TypeVar("Row", bound=StudyColumns)
+Kind = TypeVar("Kind", bound=Row)
 
 
 @click.command()
@@ -130,19 +131,21 @@ def timed(deed: Callable[[], Any]) -> float:
     return time.perf_counter() - started
 
 
-def some(kind: type[Row]) -> Row:
+def some(kind: type[Kind]) -> Kind:
     """A record with some value in every column."""
-    values = {str: "{}", float: 0.5, int: 1, datetime: datetime.now(UTC)}
-    hints = get_type_hints(kind)
-    chosen = {
-        field.name: next(
-            values[choice]
-            for choice in (hints[field.name], *get_args(hints[field.name]))
-            if choice in values
-        )
-        for field in fields(kind)
+    values = {
+        **{str: "text", float: 0.5, "int32": 1, "int64": 1, bool: False},
+        **{datetime: datetime.now(UTC), JSON: [], SORTED_JSON: {}},
     }
-    return kind(**chosen)
+    hints = get_type_hints(kind, include_extras=True)
+    return kind(**{field.name: values[kind_of(hints[field.name])] for field in fields(kind)})
+
+
+def kind_of(hint: Any) -> Any:
+    """The mark of a column's type, or its type; that of one that may be none."""
+    if NoneType in get_args(hint):
+        hint = next(choice for choice in get_args(hint) if choice is not NoneType)
+    return next(iter(getattr(hint, "__metadata__", ())), hint)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,6 @@
 """Sixty small studies, each planned, conducted and trained as a run does, without Ray."""
 
 import json
-from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,11 +13,13 @@ from clar_tune.graphs import apply_variants
 from clar_tune.graphs.graph import Graph
 from clar_tune.graphs.loading import load
 from clar_tune.models.tensors import TensorGraph
+from clar_tune.records import from_stored
 from clar_tune.search.jobs import Job, Outcome, perform
 from clar_tune.search.manifest import machine
 from clar_tune.search.scheduler import Scheduler
 from clar_tune.space import parse_space
 from clar_tune.space.plan import Options, Plan, make_plan
+from clar_tune.store.schema import plain
 
 CASES = Path(__file__).with_name("specifications.yaml")
 FLOATS = ("val_score", "val_loss", "test_score")
@@ -68,7 +69,7 @@ def plan_of(case: dict[str, Any]) -> Plan:
     if "preprocessing" in case:
         space["preprocessing"] = case["preprocessing"]
     text = yaml.safe_dump(space, sort_keys=False)
-    options = Options(**case.get("options", {}))
+    options = from_stored(Options, case.get("options", {}))
     return make_plan(parse_space(text, "frozen", "frozen.yaml"), options)
 
 
@@ -84,7 +85,8 @@ def trained_rows(case: dict[str, Any]) -> list[dict[str, Any]]:
 
     hashes = {name: _graph(name, plan.space.preprocessing).hash for name in plan.graphs}
     work(Scheduler(plan, hashes, memory.append, Asha), train)
-    return [_exact(asdict(row)) for row in (*memory.repeats, *memory.finals)]
+    repeats = [plain("repeats", row) for row in memory.repeats]
+    return [_exact(row) for row in (*repeats, *(plain("finals", row) for row in memory.finals))]
 
 
 def processor() -> str:

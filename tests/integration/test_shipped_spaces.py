@@ -104,8 +104,8 @@ def _filters(run: RunView, found: Comparison) -> None:
     assert {row.metric for row in found.rows} == {"mse"}
     assert all(c.ratio is not None and c.paper_ratio is not None for c in found.contrasts)
     finals = [final for study in run.studies for final in study.finals]
-    assert all(final["val_score"] == final["test_score"] for final in finals)
-    assert {final["test_nodes"] for final in finals} == {2277}
+    assert all(final.val_score == final.test_score for final in finals)
+    assert {final.test_nodes for final in finals} == {2277}
 
 
 def _sensitivity(run: RunView, found: Comparison) -> None:
