@@ -127,7 +127,6 @@ def test_what_is_added_passes_the_tests_that_are_shown(tmp_path, monkeypatch):
 
 def _row_of_the_graph(monkeypatch: pytest.MonkeyPatch) -> str:
     """The line of ``DATASETS`` as shown, its file written here, with the hash that is told."""
-    Path("mine/raw").mkdir(parents=True)
     exec(FILE, {})
     row = ENTRY.strip().rstrip(",")
     _add_graph(row, monkeypatch)
