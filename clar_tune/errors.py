@@ -3,6 +3,7 @@
 ClarTuneError
 ├── UnknownName        a name that is not among the allowed ones
 ├── ParameterError     a parameter with a value it cannot have
+│   └── CannotImport   a class of the user's that Python does not find or cannot load
 ├── SpaceError         a space that cannot be searched
 ├── GraphError         a graph that is missing, damaged, or not the one expected
 ├── StoreError         a store that cannot be read or written
@@ -33,6 +34,10 @@ class UnknownName(ClarTuneError):
 
 class ParameterError(ClarTuneError):
     """A parameter with a value it cannot have."""
+
+
+class CannotImport(ParameterError):
+    """A class of the user's that Python does not find or cannot load."""
 
 
 class SpaceError(ClarTuneError):

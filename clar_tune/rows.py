@@ -188,6 +188,26 @@ class GraphFacts:
     generated: bool
 
 
+@stored_as("host", "node", "since", "cause")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOut:
+    """A machine that broke one worker after the other, and got no more jobs of a driver."""
+
+    host: str
+    node: str
+    """What Ray called it."""
+    since: str
+    """When that was decided, in ISO 8601."""
+    cause: str
+    """Of the last worker that was lost there."""
+
+    def __str__(self) -> str:
+        return (
+            f"{self.host} (node {self.node[:8]}) is left out since {self.since}: workers were "
+            f"lost there one after the other, last: {self.cause}"
+        )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRow:
     """The manifest of a run."""
@@ -233,11 +253,18 @@ class RunRow:
     """Every graph by its name, as ``GraphFacts`` are stored."""
     workers: Int32 | None = None
     """How many trainings its driver has under way at once, at most."""
+    left_out: Annotated[Sequence[Mapping[str, Any]], JSON] = ()
+    """Machines that its drivers gave no more jobs, as ``LeftOut`` is stored."""
 
     @property
     def planned(self) -> list[PlannedStudy]:
         """Every planned study."""
         return [from_stored(PlannedStudy, content) for content in self.study_plans]
+
+    @property
+    def broken_hosts(self) -> list[LeftOut]:
+        """Machines that its drivers gave no more jobs."""
+        return [from_stored(LeftOut, content) for content in self.left_out]
 
     @property
     def graphs(self) -> dict[str, GraphFacts]:

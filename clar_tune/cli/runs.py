@@ -78,6 +78,8 @@ def show(run: str, as_json: bool, store: str) -> None:
     if as_json:
         views = [_as_dict(study) for study in studies]
         head = {"run": stored.name, **_head(stored.row), "driven": opened.driven(stored)}
+        if stored.row.left_out:
+            head["left_out"] = list(stored.row.left_out)
         click.echo(json.dumps({**head, "studies": views}, indent=2))
         return
     asked = stored.row.budget["studies"]
@@ -88,6 +90,8 @@ def show(run: str, as_json: bool, store: str) -> None:
     _print_head(stored.row, studies)
     _print_studies(studies)
     _print_troubles(studies)
+    for host in stored.row.broken_hosts:
+        click.echo(str(host))
 
 
 @click.command()

@@ -38,7 +38,7 @@ class Capacity:
     """
 
     nodes: Sequence[Node]
-    """The machines that are alive."""
+    """The machines that are alive and not left out."""
     resources: Resources
     needs: Mapping[str, int] = field(default_factory=dict)
     """Bytes that a training on each graph may take."""
@@ -47,6 +47,8 @@ class Capacity:
     now: Callable[[], float] = time.monotonic
     waits_since: float | None = None
     """When the last machine that could hold a trial was gone."""
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    """Machines that break workers, by their ids, each with the cause."""
 
     def __post_init__(self) -> None:
         if self.unmeasured:
@@ -73,7 +75,7 @@ class Capacity:
 
     def update(self, nodes: Sequence[Node], graphs: Sequence[str]) -> None:
         """Take notice of the machines that are alive now, with jobs on these graphs out."""
-        self.nodes = nodes
+        self.nodes = [node for node in nodes if node.id not in self.left_out]
         if not graphs or any(self.workers([graph]) for graph in graphs):
             self.waits_since = None
         elif self.waits_since is None:
@@ -83,6 +85,24 @@ class Capacity:
                 f"for {PATIENCE / 60:.0f} minutes no machine was there for a trial with "
                 f"{_told(self.asked(graphs[0]))}; those there have: {self._sizes}. "
                 "Add machines to the cluster, and go on with `clar-tune resume`."
+            )
+
+    def able(self, graph: str) -> set[str]:
+        """Ids of the machines that can hold a job on a graph."""
+        asked = self.asked(graph)
+        return {node.id for node in self.nodes if asked.slots_of(node)}
+
+    def leave_out(self, broken: Mapping[str, str]) -> None:
+        """Count no more on machines that break workers; an error says that no other is there."""
+        now = [node for node in self.nodes if node.id in broken]
+        self.left_out = dict(broken)
+        self.nodes = [node for node in self.nodes if node.id not in broken]
+        if now and not any(self.able(graph) for graph in self.needs or [""]):
+            causes = "; ".join(f"{node.name}: {broken[node.id]}" for node in now)
+            raise ClusterError(
+                "every machine is left out, as workers were lost there one after the other "
+                f"({causes}). Mend them, with `clar-tune doctor`, or the model that breaks them, "
+                "and go on with `clar-tune resume`."
             )
 
     def workers(self, graphs: Sequence[str] = ()) -> int:

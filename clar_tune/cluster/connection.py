@@ -98,6 +98,7 @@ def _node(node: dict[str, Any]) -> Node:
         memory=has.get("memory", 0.0),
         name=node["NodeManagerHostname"],
         head=is_head(node),
+        id=node["NodeID"],
     )
 
 

@@ -13,7 +13,9 @@ from clar_tune.cluster.capacity import Capacity, Growth
 from clar_tune.cluster.environment import prepare
 from clar_tune.cluster.resources import Resources
 from clar_tune.graphs import Graph, check_split, load
-from clar_tune.search import Limits, Scheduler, needs
+from clar_tune.records import to_stored
+from clar_tune.rows import LeftOut
+from clar_tune.search import Hosts, Limits, Scheduler, needs
 from clar_tune.space import Plan
 from clar_tune.store import RunWriter, Store
 
@@ -107,7 +109,7 @@ def drive(
             # As arrays in the object store graphs are shared by all workers of a machine.
             hashes = {name: graph.hash for name, graph in graphs.items()}
             shared = {name: ray.put(graphs.pop(name)) for name in list(graphs)}
-            scheduler = _restored(store, writer, plan, hashes, limits)
+            scheduler = _restored(store, writer, plan, hashes, limits, Hosts(capacity.able))
             watch = Watch(scheduler, capacity) if launch.address != "local" else None
             _search(scheduler, writer, shared, capacity, scratch, view, watch)
             state = scheduler.state
@@ -166,21 +168,48 @@ class Watch:
         self._next = time.monotonic() + REFRESH
         graphs, limits = self._scheduler.graphs_at_work, self._scheduler.limits
         self._capacity.update(machines(), graphs)
+        self._scheduler.free_stranded()
         limits.workers = max(1, self._capacity.workers(graphs))
         limits.waiting = self._capacity.waits_since is not None
 
 
 def _restored(
-    store: Store, writer: RunWriter, plan: Plan, hashes: Mapping[str, str], limits: Limits
+    store: Store,
+    writer: RunWriter,
+    plan: Plan,
+    hashes: Mapping[str, str],
+    limits: Limits,
+    hosts: Hosts,
 ) -> Scheduler:
     """The scheduler of a run, in the state that its stored rows tell."""
     from clar_tune.cluster.asha import Asha
 
-    scheduler = Scheduler(plan, hashes, writer.append, Asha, limits)
+    scheduler = Scheduler(plan, hashes, writer.append, Asha, limits, hosts)
     trials = store.trials(writer.name)
     if trials:
         scheduler.restore(trials, store.repeat_scores(writer.name), store.finals(writer.name))
     return scheduler
+
+
+def _leave_out(scheduler: Scheduler, writer: RunWriter, capacity: Capacity) -> None:
+    """Give no more jobs to machines that break workers; the store and the user hear of it."""
+    broken = scheduler.hosts.left_out
+    if broken.keys() == capacity.left_out.keys():
+        return
+    found = [
+        LeftOut(host=node.name, node=node.id, since=_now(), cause=broken[node.id])
+        for node in capacity.nodes
+        if node.id in broken
+    ]
+    writer.update(left_out=[*writer.row.left_out, *map(to_stored, found)])
+    for host in found:
+        scheduler.limits.remark(str(host))
+    capacity.leave_out(broken)
+    scheduler.limits.workers = max(1, capacity.workers(scheduler.graphs_at_work))
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def _search(
@@ -196,6 +225,7 @@ def _search(
 
     def tick() -> None:
         writer.tick()
+        _leave_out(scheduler, writer, capacity)
         if watch is not None:
             watch()
         if writer.row.workers != scheduler.limits.workers:

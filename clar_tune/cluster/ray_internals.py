@@ -8,6 +8,7 @@ Ray is imported inside functions only: its environment is set before it is loade
 """
 
 import os
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import SimpleNamespace
@@ -203,6 +204,20 @@ def actor_of(trial: "Trial") -> "ActorHandle[Any] | None":
     Tune lets the training step of a trial end before it stops it. Since 2.30.
     """
     return trial.temporary_state.ray_actor
+
+
+def node_of_worker(error: str) -> str:
+    """The id of the node where a worker was that an error of Tune's tells of; empty if unknown.
+
+    Tune hands no actor on that did not start, and forgets a lost one before it says so; but the
+    texts of Ray's errors name the actor. `ray.util.state`, which knows where an actor was, asks
+    the dashboard, which a cluster need not have. Since 2.30.
+    """
+    from ray._private import state
+
+    named = re.search(r"\bactor_id[=:]\s*([0-9a-f]{32})\b", error)
+    known = state.actors(named[1]) if named else {}
+    return str(known["Address"]["NodeID"]) if known else ""
 
 
 def forget_results(trial: "Trial") -> None:

@@ -19,6 +19,8 @@ class Node:
     """Bytes that trials may ask for."""
     name: str = ""
     head: bool = False
+    id: str = ""
+    """What Ray calls it, which no two machines share."""
 
     def __str__(self) -> str:
         memory = "" if self.memory == math.inf else f" and {self.memory / GIB:.1f} GiB"

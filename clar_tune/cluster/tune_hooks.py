@@ -16,9 +16,14 @@ from ray.tune.schedulers import FIFOScheduler, TrialScheduler
 from ray.tune.search import Searcher
 
 from clar_tune.cluster.capacity import Capacity
-from clar_tune.cluster.ray_internals import actor_of, forget_results, live_trials
+from clar_tune.cluster.ray_internals import (
+    actor_of,
+    forget_results,
+    live_trials,
+    node_of_worker,
+)
 from clar_tune.cluster.worker import FETCH, GRACE
-from clar_tune.search import Scheduler
+from clar_tune.search import BrokenProcess, Scheduler
 
 SILENCE = FETCH + GRACE + 60.0
 """Seconds beyond its time limit after which a worker that says nothing is ended from outside."""
@@ -96,9 +101,9 @@ class StudyScheduler(Unsaved, FIFOScheduler):
 
     def on_trial_result(self, controller: Any, trial: Trial, result: dict[str, Any]) -> str:
         """Write the result down; go on or stop."""
-        outcome = result["outcome"]
+        outcome, node = result["outcome"], result["node"]
         goes_on = self._first_error.guard(
-            lambda: self._scheduler.receive(trial.trial_id, outcome), otherwise=False
+            lambda: self._scheduler.receive(trial.trial_id, outcome, node), otherwise=False
         )
         return str(TrialScheduler.CONTINUE if goes_on else TrialScheduler.STOP)
 
@@ -134,7 +139,7 @@ class RunCallback(Unsaved, Callback):
 
     def on_trial_error(self, iteration: int, trials: Any, trial: Trial, **info: Any) -> None:
         """Only a lost worker is an error of Tune's: trainings that fail are results."""
-        self._first_error.guard(lambda: self._scheduler.lose(trial.trial_id, _cause(trial)))
+        self._first_error.guard(lambda: self._lose(trial))
 
     def on_step_end(self, iteration: int, trials: Any, **info: Any) -> None:
         """Several times a second."""
@@ -147,6 +152,11 @@ class RunCallback(Unsaved, Callback):
             self._first_error.over = True
             raise Over
 
+    def _lose(self, trial: Trial) -> None:
+        file = trial.error_file
+        text = Path(file).read_text() if file and Path(file).exists() else ""
+        self._scheduler.lose(trial.trial_id, _cause(text), node_of_worker(text))
+
     def _end_silent(self, trials: Any) -> None:
         """End workers that are stuck where their own time limit cannot reach: they are lost."""
         silent = self._scheduler.overdue(SILENCE)
@@ -156,11 +166,14 @@ class RunCallback(Unsaved, Callback):
                 ray.kill(actor)
 
 
-def _cause(trial: Trial) -> str:
-    """What Ray says of a lost worker, in one line."""
-    file = trial.error_file
-    text = Path(file).read_text() if file and Path(file).exists() else ""
+def _cause(text: str) -> str:
+    """What Ray, or the worker itself, says of a lost one, in one line."""
+    _, broken, own = text.rpartition(f"{BrokenProcess.__name__}: ")
+    if broken:
+        return own.strip()[:500]
     lines = [line.strip() for line in text.splitlines()[1:] if line.strip()]
     told = [line for line in lines if "died" in line.lower() or "killed" in line.lower()]
+    if "raised in its creation task" in text:  # what it raised stands last
+        told = []
     cause, _, _ = (told or lines or ["no reason given"])[-1].partition(" Some common causes")
     return cause[:500]

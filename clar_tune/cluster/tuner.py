@@ -11,7 +11,10 @@ from clar_tune.cluster.ray_internals import withhold_credentials
 from clar_tune.cluster.tune_hooks import FirstError, RunCallback, StudyScheduler, StudySearcher
 from clar_tune.cluster.worker import Worker
 from clar_tune.graphs import Graph
-from clar_tune.search import Scheduler
+from clar_tune.search import Job, Scheduler
+
+NODE_ID = "ray.io/node-id"
+"""The label by which Ray's placement groups know machines apart."""
 
 
 def search(
@@ -33,7 +36,12 @@ def search(
     trainable = tune.with_parameters(Worker, graphs=dict(graphs), gpus=gpus)
 
     def request(config: dict[str, Any]) -> tune.PlacementGroupFactory:
-        return tune.PlacementGroupFactory([capacity.asked(config["job"].spec.graph).request])
+        job: Job = config["job"]
+        bundles = [capacity.asked(job.spec.graph).request]
+        if not job.avoid:
+            return tune.PlacementGroupFactory(bundles)
+        elsewhere = {NODE_ID: f"!in({', '.join(sorted(job.avoid))})"}
+        return tune.PlacementGroupFactory(bundles, bundle_label_selector=[elsewhere])
 
     tuner = tune.Tuner(
         tune.with_resources(trainable, request),

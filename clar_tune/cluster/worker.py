@@ -73,14 +73,15 @@ class Worker(tune.Trainable):
     def step(self) -> dict[str, Any]:
         """Do the next training of the job.
 
-        A graph that does not arrive is a fault of the cluster's, and raises: the driver takes
-        this worker for lost and hands the job to another.
+        A graph that does not arrive is a fault of the cluster's, and raises, as does whatever
+        tells that this process went bad: the driver takes this worker for lost and hands the
+        job to another.
         """
         index, self._index = self._index, self._index + 1
         plain = self._fetched(self._job)
         outcome = self._outcome(index, plain)
         self._out_of_memory = isinstance(outcome, Failure) and outcome.kind == "memory"
-        return {"outcome": outcome}
+        return {"outcome": outcome, "node": _node_id()}
 
     def _outcome(self, index: int, plain: Graph | None) -> Outcome:
         try:
@@ -114,6 +115,11 @@ class Worker(tune.Trainable):
         _forget(variants, KEPT_VARIANTS)
         _forget(self._loaded, KEPT_GRAPHS)
         return found
+
+
+def _node_id() -> str:
+    """The machine that this process is on; asked outside Ray, it would start one."""
+    return ray.get_runtime_context().get_node_id() if ray.is_initialized() else ""
 
 
 def _identity(job: Job) -> Hashable:

@@ -10,7 +10,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from clar_tune.errors import ParameterError, UnknownName, WrongShape
+from clar_tune.errors import CannotImport, ParameterError, UnknownName, WrongShape
 from clar_tune.graphs import Graph
 from clar_tune.models.adjacency import Adjacency
 from clar_tune.models.backbones import BACKBONES, Backbone
@@ -194,7 +194,7 @@ def _resolve(name: str, table: Mapping[str, type[nn.Module]], sizes: int = 0) ->
     try:
         found = getattr(importlib.import_module(module), attribute)
     except Exception as error:  # a user's module may raise anything
-        raise ParameterError(
+        raise CannotImport(
             f"{name}: cannot be imported ({type(error).__name__}: {error}). "
             "Write `package.module:Class` of a module "
             f"that Python finds from here, or one of {', '.join(sorted(table))}."

@@ -1,6 +1,7 @@
 """Names that others may import from here; each is loaded when it is first used."""
 
 from .estimate import EPOCHS as EPOCHS, Estimate as Estimate, estimates as estimates
+from .hosts import LOST_IN_A_ROW as LOST_IN_A_ROW, Hosts as Hosts
 from .jobs import (
     TIME_LIMIT as TIME_LIMIT,
     Failure as Failure,
@@ -25,6 +26,7 @@ from .manifest import (
     with_this_driver as with_this_driver,
 )
 from .memory import needs as needs
+from .process_errors import BrokenProcess as BrokenProcess
 from .progress import studies_under_way as studies_under_way
 from .repro import Difference as Difference, repeat_training as repeat_training
 from .scheduler import Scheduler as Scheduler

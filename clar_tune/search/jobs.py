@@ -1,17 +1,22 @@
 """Jobs of workers: the trainings of one trial, or one final; what is sent back from each."""
 
-import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-
-import torch
+from traceback import extract_tb
 
 from clar_tune.errors import ClarTuneError, Diverged, GraphError
 from clar_tune.graphs import Graph, search_nodes
 from clar_tune.models import TensorGraph
 from clar_tune.records import HINTS, TrainRecord, TrainSpec, Value
+from clar_tune.search.hosts import Task
+from clar_tune.search.process_errors import (
+    BrokenProcess,
+    breaks_process,
+    is_out_of_memory,
+    users_frame,
+)
 from clar_tune.training import release_memory, test_count, test_score, train
 
 LONGEST_ERROR = 2000
@@ -39,11 +44,18 @@ class Job:
     """What a variant is drawn with."""
     timeout: float
     """Seconds that the trial may still train."""
+    avoid: frozenset[str] = frozenset()
+    """Hosts that it is not to be done on."""
 
     @property
     def spec(self) -> TrainSpec:
         """The first training: all have its graph, method and parameters."""
         return self.specs[0]
+
+    @property
+    def task(self) -> Task:
+        """What it is, however often it is handed out."""
+        return self.study, self.trial, self.first if self.purpose == "final" else None
 
     @property
     def last(self) -> int:
@@ -93,7 +105,8 @@ class OutOfTime(Exception):
 def perform(job: Job, index: int, graph: Graph, tensors: TensorGraph) -> Outcome:
     """Do training number ``index`` of a job on its varied graph.
 
-    Whatever goes wrong comes back as a value.
+    Whatever goes wrong with the training comes back as a value. Of a process that went bad
+    nothing comes back: that raises, so that the worker is lost and the job is done elsewhere.
     """
     try:
         return trained(job.spec_of(index), job.purpose, index, graph, tensors)
@@ -102,7 +115,9 @@ def perform(job: Job, index: int, graph: Graph, tensors: TensorGraph) -> Outcome
 
 
 def failed(index: int, error: Exception) -> Failure:
-    """A training that an error ended."""
+    """A training that an error ended; an error of the process is raised as such."""
+    if breaks_process(error):
+        raise BrokenProcess(" ".join(one_line_error(error).split())) from error
     release_memory()
     return Failure(index=index, kind=_kind(error), text=one_line_error(error))
 
@@ -136,10 +151,10 @@ def trained(
 
 
 def one_line_error(error: Exception) -> str:
-    """An error in one line, with its place where it was not foreseen."""
+    """An error in one line, with its place, in the user's own file, where it was not foreseen."""
     if isinstance(error, ClarTuneError | OutOfTime):
         return str(error)[:LONGEST_ERROR]
-    frame = traceback.extract_tb(error.__traceback__)[-1]
+    frame = users_frame(error) or extract_tb(error.__traceback__)[-1]
     place = f"{Path(frame.filename).name}:{frame.lineno}"
     return f"{type(error).__name__} at {place}: {error}"[:LONGEST_ERROR]
 
@@ -149,8 +164,4 @@ def _kind(error: Exception) -> str:
         return "diverged"
     if isinstance(error, OutOfTime):
         return "time"
-    if isinstance(error, MemoryError | torch.OutOfMemoryError):
-        return "memory"
-    # torch's allocator for the CPU raises a plain RuntimeError.
-    out_of_memory = isinstance(error, RuntimeError) and "allocate memory" in str(error)
-    return "memory" if out_of_memory else "error"
+    return "memory" if is_out_of_memory(error) else "error"

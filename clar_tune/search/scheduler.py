@@ -6,8 +6,10 @@ through ``write``, and all of its state can be rebuilt from the rows written bef
 
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from clar_tune.rows import FinalRow, RepeatRow, RepeatScore, StudyKey, TrialRow
+from clar_tune.search.hosts import Hosts
 from clar_tune.search.jobs import Failure, Job, Outcome, TrainingResult, out_of_time
 from clar_tune.search.limits import Limits
 from clar_tune.search.study import MakeJudge, StudyState
@@ -39,8 +41,10 @@ class Scheduler:
         write: Write,
         make_judge: MakeJudge,
         limits: Limits | None = None,
+        hosts: Hosts | None = None,
     ) -> None:
         self.plan, self.limits, self._write = plan, limits or Limits(), write
+        self.hosts = hosts or Hosts()
         self._graph_hashes = graph_hashes
         self.studies = [
             StudyState(place, planned, make_judge) for place, planned in enumerate(plan.studies)
@@ -100,6 +104,8 @@ class Scheduler:
                     break
                 job = self._ask(study)
             if job is not None:
+                avoid = self.hosts.avoided(job.spec.graph, job.task)
+                job = job if job.avoid == avoid else replace(job, avoid=avoid)
                 self.live[ticket] = (job, self.limits.now())
                 self._waiting.add(ticket)
                 return job
@@ -130,8 +136,19 @@ class Scheduler:
         self._waiting.clear()
         return not self.live
 
-    def receive(self, ticket: str, outcome: Outcome) -> bool:
-        """Take in what a worker sent back; whether its job goes on."""
+    def free_stranded(self) -> None:
+        """Hand out anew what waits for hosts that are gone, while one that it avoids is there."""
+        for ticket in list(self._waiting):
+            job, _ = self.live[ticket]
+            if job.avoid and self.hosts.strand(job.spec.graph, job.avoid):
+                self._waiting.remove(ticket)
+                del self.live[ticket]
+                self._first.append(job)
+
+    def receive(self, ticket: str, outcome: Outcome, host: str = "") -> bool:
+        """Take in what a worker sent back from its host; whether its job goes on."""
+        if isinstance(outcome, TrainingResult):
+            self.hosts.finish(host)
         if ticket not in self.live:  # it was taken back just when it began
             return False
         self._waiting.discard(ticket)
@@ -149,8 +166,11 @@ class Scheduler:
         self._settle(study)
         return False
 
-    def lose(self, ticket: str, cause: str) -> None:
-        """A job whose worker was lost: handed out again, unless that happens too often."""
+    def lose(self, ticket: str, cause: str, host: str = "") -> None:
+        """A job whose worker was lost, on a host if that is known.
+
+        It is handed out again, unless that happens too often.
+        """
         if ticket not in self.live:  # it was lost after its last result
             return
         job, since = self.live.pop(ticket)
@@ -161,6 +181,8 @@ class Scheduler:
         if begun and self.limits.now() - since > job.timeout:
             self._fail(study, job, out_of_time(number))
         else:
+            if host:
+                self.hosts.lose(host, job.task, since, self.limits.now(), cause)
             self._retry(study, job, number, cause)
         self._settle(study)
 

@@ -65,11 +65,14 @@ class RayCluster:
         command += ["--include-dashboard=false", f"--temp-dir={self._temporary}"]
         self._start("head", command, environment)
 
-    def start_worker(self, name: str, **resources: Any) -> None:
+    def start_worker(
+        self, name: str, environment: dict[str, str] | None = None, **resources: Any
+    ) -> None:
         """A worker; ``resources`` are ``num_cpus``, ``num_gpus``, ``memory`` …"""
         small = {"object_store_memory": 200 * 2**20}
         given = json.dumps({**small, **resources})
-        self._start(name, [sys.executable, "-c", WORKER, self.address, given], {})
+        command = [sys.executable, "-c", WORKER, self.address, given]
+        self._start(name, command, environment or {})
 
     def kill(self, name: str) -> None:
         """SIGKILL to all processes of a node, as if its machine lost power."""

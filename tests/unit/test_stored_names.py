@@ -19,7 +19,7 @@ from clar_tune.records import (
     stored_as,
     to_stored,
 )
-from clar_tune.rows import GraphFacts, PlannedStudy
+from clar_tune.rows import GraphFacts, LeftOut, PlannedStudy
 from clar_tune.space import Choice, Fixed, Options, Range
 from clar_tune.space.model import SearchRules, TrainingRules
 from clar_tune.store.lease import Holder
@@ -64,6 +64,7 @@ PLANNED = PlannedStudy(
     rungs=(1, 3, 9),
     parameters={"lr": {"low": 0.001, "high": 0.1, "log": True, "integer": False}},
 )
+LEFT_OUT = LeftOut(host="h", node="n", since="2026-11-17T10:00:00+00:00", cause="CUDA error")
 FACTS = GraphFacts(notes=("leaky",), counts_as="texas", generated=False)
 BUDGET = Budget(asked=8, trials=7, failed=1, repeats=20, finals=3, seconds=1.5)
 PAIR = PairAcross(method="gcn+clar", against="gcn", p=0.25, p_holm=0.5)
@@ -165,6 +166,7 @@ RECORDS = [
     Fixed("node"),
     PLANNED,
     FACTS,
+    LEFT_OUT,
     HOLDER,
     Energy(total=1.0, constant=0.5, frequency=None, bands=(0.25, 0.75)),
     Summary(mean=0.5, deviation=None),
@@ -206,6 +208,7 @@ TEXTS = [
         '"parameters": {"lr": {"low": 0.001, "high": 0.1, "log": true, "integer": false}}}'
     ),
     '{"notes": ["leaky"], "counts_as": "texas", "generated": false}',
+    '{"host": "h", "node": "n", "since": "2026-11-17T10:00:00+00:00", "cause": "CUDA error"}',
     (
         '{"host": "h", "pid": 7, "born": "b", "nonce": "n", "wal": "w", "heartbeat": 1.5, '
         '"seq": -1, "released": false}'

@@ -139,6 +139,31 @@ def test_a_run_whose_autoscaler_may_add_machines_waits_as_long_as_it_takes(monke
     assert capacity.waits_since is not None
 
 
+def test_machines_that_break_workers_are_not_counted_on_as_long_as_they_are_there():
+    head, bad, good = (
+        Node(n, 0, GIB, name, id=name) for n, name in ((0, "h"), (2, "b"), (3, "g"))
+    )
+    capacity = Capacity([head, bad, good], Resources(), {A: GIB // 8})
+    assert capacity.able(A) == {"b", "g"}
+    capacity.leave_out({"b": "CUDA error"})
+    assert (most(capacity), capacity.workers([A]), capacity.able(A)) == (3, 3, {"g"})
+    capacity.update([head, bad, good], [A])
+    assert capacity.workers([A]) == 3
+
+
+def test_a_run_ends_once_every_machine_that_could_hold_a_trial_is_left_out():
+    nodes = [Node(0, 0, GIB, "head", id="h"), Node(2, 0, GIB, "first", id="1")]
+    capacity = Capacity([*nodes, Node(2, 0, GIB, "second", id="2")], Resources(), {A: GIB // 8})
+    capacity.leave_out({"1": "CUDA error"})
+    with pytest.raises(ClusterError) as ended:
+        capacity.leave_out({"1": "CUDA error", "2": "no room on the disk"})
+    assert str(ended.value) == (
+        "every machine is left out, as workers were lost there one after the other (second: no "
+        "room on the disk). Mend them, with `clar-tune doctor`, or the model that breaks them, "
+        "and go on with `clar-tune resume`."
+    )
+
+
 def scheduler_of(**given):
     rows = []
     plan = plan_from()

@@ -185,6 +185,25 @@ def has_an_actor(trial_class: Any) -> bool:
     return stored and ray_internals.actor_of(trial_class("planted", stub=True)) is None
 
 
+def names_the_actor(exceptions: Any) -> bool:
+    """Whether the texts of a raised error, of one in a start, and of a death lead to the node."""
+    actor = "0123456789abcdef" * 2
+    words = {"ip": "127.0.0.1", "actor_repr": "it", "actor_id": actor}
+    raised = exceptions.RayTaskError("f", "Traceback (most …\nE: x", ValueError("x"), **words)
+    died = ray.core.generated.common_pb2.ActorDiedErrorContext(actor_id=bytes.fromhex(actor))
+    asked: list[str] = []
+
+    def actors(number: str) -> dict[str, Any]:
+        asked.append(number)
+        return {"Address": {"NodeID": "its node"}}
+
+    errors = (raised, exceptions.ActorDiedError(raised), exceptions.ActorDiedError(died))
+    with patch("ray._private.state.actors", actors):
+        nodes = [ray_internals.node_of_worker(str(error)) for error in errors]
+        unknown = ray_internals.node_of_worker("a text without an actor")
+    return nodes == ["its node"] * 3 and asked == [actor] * 3 and not unknown
+
+
 def forgets(trial_class: Any) -> bool:
     trial = trial_class("planted", stub=True)
     trial.update_last_result({"training_iteration": 1, "score": 0.5})
@@ -373,6 +392,24 @@ PARTS = [
         "actor_of",
         "temporary_state.ray_actor is the actor",
         has_an_actor,
+    ),
+    Part(
+        "ray._private.state:actors",
+        "node_of_worker",
+        "it takes the id of an actor",
+        called_with("0123"),
+    ),
+    Part(
+        "ray._private.state:GlobalState._gen_actor_info",
+        "node_of_worker",
+        "what is known of an actor has the node in its address",
+        in_order('"Address": {', '"NodeID": binary_to_hex(actor_table_data.address.node_id)'),
+    ),
+    Part(
+        "ray:exceptions",
+        "node_of_worker",
+        "errors of an actor name it in their texts",
+        names_the_actor,
     ),
     Part(
         "ray.tune.experiment:Trial",
