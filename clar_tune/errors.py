@@ -17,6 +17,12 @@ ClarTuneError
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+LONGEST_NAME = 100
+"""Longer names are no slips of the keyboard, and take long to compare."""
+
+LONGEST_REFUSAL = 1_000
+"""Characters of what is said about a space; texts of its file can be longer."""
+
 
 class ClarTuneError(Exception):
     """Base of every expected failure: shown as one line, without a traceback."""
@@ -27,7 +33,7 @@ class UnknownName(ClarTuneError):
 
     def __init__(self, kind: str, given: str, allowed: Iterable[str]) -> None:
         names = sorted(allowed)
-        close = get_close_matches(given, names, n=1)
+        close = get_close_matches(given, names, n=1) if len(given) <= LONGEST_NAME else []
         hint = f" Did you mean {close[0]!r}?" if close else ""
         super().__init__(f"unknown {kind} {given!r}.{hint} Allowed: {', '.join(names)}.")
 
@@ -41,7 +47,13 @@ class CannotImport(ParameterError):
 
 
 class SpaceError(ClarTuneError):
-    """A space that cannot be searched."""
+    """A space that cannot be searched; whatever its file holds, the message is one short line."""
+
+    def __init__(self, problem: str) -> None:
+        line = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in problem)
+        half = LONGEST_REFUSAL // 2
+        short = len(line) <= LONGEST_REFUSAL
+        super().__init__(line if short else f"{line[:half]} … {line[-half:]}")
 
 
 class GraphError(ClarTuneError):

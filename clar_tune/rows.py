@@ -172,8 +172,11 @@ class PlannedStudy:
 
 def rungs_up_to(repeats: int, reduction: int) -> tuple[int, ...]:
     """1, r, r², … repeats, and the last one."""
-    powers = [reduction**power for power in range(repeats) if reduction**power < repeats]
-    return (*powers, repeats)
+    rungs, power = list[int](), 1
+    while power < repeats:
+        rungs.append(power)
+        power *= max(reduction, 2)  # a manifest may say anything
+    return (*rungs, repeats)
 
 
 @stored_as("notes", "counts_as", "generated")

@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-import yaml
-
-from clar_tune.space import LEVELS
+from clar_tune.errors import ClarTuneError
+from clar_tune.space import LEVELS, read_items
 
 Content = Mapping[str, Mapping[str, Any]]
 """Parameters of each level as the file writes them."""
@@ -13,10 +12,13 @@ Content = Mapping[str, Mapping[str, Any]]
 
 def content_of(text: str, settings: str) -> Content:
     """The levels of one of its settings; a text that is no space has none."""
-    found: Any = yaml.safe_load(text)
+    try:
+        found = _mapping(read_items(text, "manifest").content())
+    except ClarTuneError:
+        found = {}
     for name in ("settings", settings):
-        found = (found.get(name) if isinstance(found, dict) else None) or {}
-    return {level: found.get(level) or {} for level in LEVELS}
+        found = _mapping(found.get(name))
+    return {level: _mapping(found.get(level)) for level in LEVELS}
 
 
 def same_ranges(one: Content, two: Content, method: str) -> bool:
@@ -41,7 +43,11 @@ def _given(content: Content, method: str) -> dict[str, Any]:
     backbone, _, regularizer = method.partition("+")
     return {
         **content["shared"],
-        **(content["backbones"].get(backbone) or {}),
-        **(content["regularizers"].get(regularizer) or {}),
-        **(content["methods"].get(method) or {}),
+        **_mapping(content["backbones"].get(backbone)),
+        **_mapping(content["regularizers"].get(regularizer)),
+        **_mapping(content["methods"].get(method)),
     }
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}

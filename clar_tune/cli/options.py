@@ -4,6 +4,8 @@ import re
 
 import click
 
+from clar_tune.space import LONGEST_TIMEOUT
+
 store_option = click.option(
     "--store",
     envvar="CLAR_TUNE_STORE",
@@ -12,6 +14,9 @@ store_option = click.option(
     metavar="STORE",
     help="Directory or bucket that holds the results.",
 )
+
+DIGITS = 9
+"""Of a number of trials or finals; what the budget allows is told once the run is known."""
 
 UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
@@ -37,6 +42,8 @@ class Duration(click.ParamType[float]):
             self.fail(f"{value!r} is no span of time: write 90s, 30m, 1.5h or 1h30m.", param, ctx)
         if seconds <= 0:
             self.fail(f"{value!r}: choose more than 0.", param, ctx)
+        if seconds > LONGEST_TIMEOUT:
+            self.fail(f"{value!r}: choose at most {LONGEST_TIMEOUT:g} seconds.", param, ctx)
         return seconds
 
 
@@ -65,6 +72,6 @@ class More(click.ParamType[int]):
     ) -> int:
         """How many more; at least one."""
         text = str(value).removeprefix("+")
-        if not text.isdecimal() or int(text) < 1:
+        if not text.isdecimal() or len(text) > DIGITS or int(text) < 1:
             self.fail(f"{value!r}: write how many more, such as +20.", param, ctx)
         return int(text)

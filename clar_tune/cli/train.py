@@ -161,7 +161,7 @@ def parsed(settings: tuple[str, ...], option: str = "--set") -> dict[str, Value]
             raise ParameterError(f"{option} {setting}: write it as key=value.")
         try:
             value = yaml.safe_load(text)
-        except yaml.YAMLError as error:
+        except (yaml.YAMLError, ValueError, OverflowError, RecursionError) as error:
             raise ParameterError(f"{option} {setting}: the value cannot be read.") from error
         if isinstance(value, str):
             value = _number(value)

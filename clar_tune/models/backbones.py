@@ -1,6 +1,6 @@
 """The graph neural networks; every one returns logits."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
@@ -15,6 +15,8 @@ from clar_tune.validation import fraction, whole
 
 MAX_LAYERS = 64
 MAX_HIDDEN = 2**16
+MAX_ORDER = 1024
+"""Powers of a filter: as many products with the graph in every epoch."""
 
 
 class Backbone(nn.Module):
@@ -34,6 +36,9 @@ class Backbone(nn.Module):
     no_decay: tuple[str, ...] = ()
     """Names of parameters that weight decay leaves alone."""
 
+    sizes: Mapping[str, tuple[int, int]] = {"hidden": (1, MAX_HIDDEN), "layers": (1, MAX_LAYERS)}
+    """Parameters that decide how large it is, with their bounds."""
+
     def __init__(
         self,
         in_features: int,
@@ -44,8 +49,8 @@ class Backbone(nn.Module):
         dropout: float = 0.0,
     ) -> None:
         super().__init__()
-        whole("hidden", hidden, 1, MAX_HIDDEN)
-        whole("layers", layers, 1, MAX_LAYERS)
+        whole("hidden", hidden, *self.sizes["hidden"])
+        whole("layers", layers, *self.sizes["layers"])
         self.dropout = fraction("dropout", dropout, below_one=True)
         self.activation: Callable[[Tensor], Tensor] = F.relu_
         widths = [in_features, *[hidden] * (layers - 1), out_features]
@@ -98,8 +103,10 @@ class Sage(Backbone):
 class Cheby(Backbone):
     """Layers of :class:`ChebLayer`; ``K`` 2 means T0 to T2, torch-geometric's ``K=3``."""
 
+    sizes = {**Backbone.sizes, "K": (0, MAX_ORDER)}
+
     def __init__(self, *sizes: int, K: int = 2, **architecture: Any) -> None:
-        self.K = whole("K", K, 0)
+        self.K = whole("K", K, *self.sizes["K"])
         super().__init__(*sizes, **architecture)
 
     def make_layers(self, widths: list[tuple[int, int]]) -> list[nn.Module]:
@@ -122,10 +129,12 @@ class Cheby(Backbone):
 class Gat(Backbone):
     """Layers of :class:`GatLayer` with ELU between; the last has one head."""
 
+    sizes = {**Backbone.sizes, "heads": (1, MAX_LAYERS)}
+
     def __init__(
         self, *sizes: int, heads: int = 8, attention_dropout: float = 0.0, **architecture: Any
     ) -> None:
-        self.heads = whole("heads", heads, 1, MAX_LAYERS)
+        self.heads = whole("heads", heads, *self.sizes["heads"])
         self.attention_dropout = fraction("attention_dropout", attention_dropout, below_one=True)
         super().__init__(*sizes, **architecture)
         self.activation = F.elu_
@@ -160,10 +169,11 @@ class Gpr(Mlp):
     """
 
     no_decay = ("gamma",)
+    sizes = {**Backbone.sizes, "K": (0, MAX_ORDER)}
 
     def __init__(self, *sizes: int, K: int = 2, restart: float = 0.1, **architecture: Any) -> None:
         super().__init__(*sizes, **architecture)
-        self.K = whole("K", K, 0)
+        self.K = whole("K", K, *self.sizes["K"])
         powers = (1.0 - fraction("restart", restart)) ** torch.arange(K + 1)
         self.gamma = nn.Parameter(torch.cat([restart * powers[:-1], powers[-1:]]))
 

@@ -17,13 +17,10 @@ from clar_tune.models.backbones import BACKBONES, Backbone
 from clar_tune.models.regularizers import REGULARIZERS, Penalty, Regularizer
 from clar_tune.models.tensors import TensorGraph
 from clar_tune.records import Params, TrainSpec, Value
-from clar_tune.validation import not_negative, positive
+from clar_tune.validation import not_negative, positive, whole
 
 TRAINING: dict[str, Value] = {"lr": 0.01, "weight_decay": 5e-4}
 """Parameters of the optimiser, with the defaults of the code released with the paper."""
-
-_signature: Callable[[Any], inspect.Signature] = cache(inspect.signature)
-"""Kept, because checks of a large space ask for it thousands of times."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,16 +56,20 @@ class Method:
 
     def parameters(self) -> dict[str, Any]:
         """Every parameter it can be given, with its default."""
-        backbone = _keywords(self._backbone(), sizes=2)
-        return {**TRAINING, **backbone, **_keywords(self._regularizer())}
+        backbone = _keywords(self._backbone(), 2)
+        return {**TRAINING, **backbone, **_keywords(self._regularizer(), 0)}
 
     def checked(self, params: Params) -> dict[str, Value]:
         """:meth:`complete`, with every value tried, so that a wrong one fails before any work."""
         complete = self.complete(params)
         self.build_regularizer(complete)
         if self.backbone in BACKBONES:
-            make = self._backbone()
-            make(1, 1, **_only(complete, _keywords(make, sizes=2)))
+            make = BACKBONES[self.backbone]
+            given: dict[str, Any] = _only(complete, _keywords(make, 2))
+            for name, bounds in make.sizes.items():
+                whole(name, given[name], *bounds)
+                given[name] = bounds[0]  # one of full size can fill the memory
+            make(1, 1, **given)
         return complete
 
     def complete(self, params: Params) -> dict[str, Value]:
@@ -110,14 +111,14 @@ class Method:
     def build_model(self, graph: TensorGraph, params: Params) -> "Model":
         """A fresh model for a graph, on the CPU; torch's global generator draws its weights."""
         make = self._backbone()
-        given = _only(params, _keywords(make, sizes=2))
+        given = _only(params, _keywords(make, 2))
         network = make(graph.x.shape[1], graph.num_outputs, **given)
         return Model(network, built_in=self.backbone in BACKBONES)
 
     def build_regularizer(self, params: Params) -> Regularizer:
         """The regularizer with its share of the parameters."""
         make = self._regularizer()
-        built = make(**_only(params, _keywords(make)))
+        built = make(**_only(params, _keywords(make, 0)))
         return built if isinstance(built, Regularizer) else _Foreign(built)
 
     def _backbone(self) -> type[nn.Module]:
@@ -228,7 +229,7 @@ def _as_default(value: Any, default: Any) -> Any:
     return float(value) if whole and isinstance(default, float) else value
 
 
-def _keywords(kind: type[nn.Module], sizes: int = 0) -> dict[str, Any]:
+def _find_keywords(kind: type[nn.Module], sizes: int) -> Mapping[str, Any]:
     """The parameters that a class takes by keyword, bases included, with their defaults.
 
     The first ``sizes`` are the widths of input and output, which the graph decides.
@@ -237,7 +238,7 @@ def _keywords(kind: type[nn.Module], sizes: int = 0) -> dict[str, Any]:
     for base in kind.__mro__:
         if base is nn.Module or "__init__" not in base.__dict__:
             continue
-        signature = _signature(base)
+        signature = inspect.signature(base)
         for parameter in list(signature.parameters.values())[_positional(signature, sizes) :]:
             optional = parameter.default is not parameter.empty
             if optional or parameter.kind is parameter.KEYWORD_ONLY:
@@ -247,6 +248,10 @@ def _keywords(kind: type[nn.Module], sizes: int = 0) -> dict[str, Any]:
         if inspect.Parameter.VAR_KEYWORD not in kinds:
             break
     return found
+
+
+_keywords: Callable[[Any, int], Mapping[str, Any]] = cache(_find_keywords)
+"""Kept, because checks of a large space ask for them thousands of times."""
 
 
 def _positional(signature: inspect.Signature, sizes: int) -> int:

@@ -1,5 +1,6 @@
 """Names that others may import from here; each is loaded when it is first used."""
 
+from .bounds import LONGEST_TIMEOUT as LONGEST_TIMEOUT
 from .domains import (
     Choice as Choice,
     Fixed as Fixed,
@@ -17,3 +18,4 @@ from .parameters import Parameter as Parameter, ParameterSet as ParameterSet
 from .plan import Options as Options, Plan as Plan, StudyPlan as StudyPlan, make_plan as make_plan
 from .reader import LEVELS as LEVELS, parse_space as parse_space, stored_levels as stored_levels
 from .shipped import load_space as load_space, shipped_spaces as shipped_spaces
+from .yaml_nodes import read_items as read_items

@@ -4,6 +4,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from clar_tune.errors import SpaceError
@@ -23,6 +24,8 @@ class Range:
     def __post_init__(self) -> None:
         if not self.low < self.high:
             raise SpaceError(f"the range {self} is empty. `low` must be below `high`.")
+        if not math.isfinite(float(self.high) - float(self.low)):
+            raise SpaceError(f"the range {self} is too wide. Narrow it to the values that matter.")
         if self.log and self.low <= 0:
             raise SpaceError(
                 f"a log range cannot start at {self.low}. "
@@ -41,7 +44,7 @@ class Range:
     @property
     def count(self) -> int | None:
         """How many values there are; none if they are continuous."""
-        return len(self.values) if self.integer else None
+        return int(self.high) - int(self.low) + 1 if self.integer else None
 
     @property
     def values(self) -> Sequence[Value]:
@@ -67,7 +70,7 @@ class Range:
 
 
 @stored_as("values")
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Choice:
     """One of some values."""
 
@@ -76,9 +79,11 @@ class Choice:
     def __post_init__(self) -> None:
         if not self.values:
             raise SpaceError("there is nothing to choose from. Give at least one value.")
-        for number, value in enumerate(self.values):
-            if any(same(value, earlier) for earlier in self.values[:number]):
+        seen = set[tuple[bool, Value]]()
+        for value in self.values:
+            if identity(value) in seen:
                 raise SpaceError(f"the choice {value!r} stands twice. Keep one of them.")
+            seen.add(identity(value))
 
     def __str__(self) -> str:
         return ", ".join(map(written, self.values))
@@ -100,7 +105,11 @@ class Choice:
 
     def holds(self, value: Value) -> bool:
         """Whether the value can be chosen."""
-        return any(same(value, choice) for choice in self.values)
+        return identity(value) in self._identities
+
+    @cached_property
+    def _identities(self) -> frozenset[tuple[bool, Value]]:
+        return frozenset(map(identity, self.values))
 
 
 @stored_as("value")
@@ -144,9 +153,14 @@ def written(value: Value) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
+def identity(value: Value) -> tuple[bool, Value]:
+    """What equal values share, where ``True`` is not ``1``."""
+    return _is_bool(value), value
+
+
 def same(first: Value, second: Value) -> bool:
     """Equal, where ``True`` is not ``1``."""
-    return first == second and _is_bool(first) == _is_bool(second)
+    return identity(first) == identity(second)
 
 
 def _is_bool(value: Value) -> bool:

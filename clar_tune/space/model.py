@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import product
+from math import prod
 from typing import TYPE_CHECKING
 
 from clar_tune.errors import UnknownName
@@ -76,6 +77,12 @@ class Settings:
     finals: int = 10
     levels: Levels = Levels()
 
+    def most_trainings(self, parameters: ParameterSet) -> int:
+        """How many trainings a study of some parameters has if nothing is pruned."""
+        count, search = parameters.count, self.search
+        trials = search.trials if count is None else min(count, search.trials)
+        return self.finals + (0 if count == 1 else trials * search.repeats)
+
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
@@ -85,6 +92,15 @@ class Sweep:
     methods: tuple[str, ...] = ()  # none named: all
     places: Mapping[str, str] = field(default_factory=dict, compare=False)
     """Where a file says so, by name."""
+
+    @property
+    def count(self) -> int:
+        """How many combinations there are."""
+        return prod(len(values) for values in self.values.values())
+
+    def concerns(self, method: Method) -> bool:
+        """Whether a method is studied under it."""
+        return not self.methods or method.name in self.methods
 
     def conditions(self) -> Iterator[dict[str, Value]]:
         """Every combination; the last name changes fastest."""
@@ -151,28 +167,27 @@ class Space:
         found = [
             condition
             for sweep in self.conditions
-            if not sweep.methods or method.name in sweep.methods
+            if sweep.concerns(method)
             for condition in sweep.conditions()
         ]
         return tuple(found) or ({},)
 
+    def condition_count(self, method: Method) -> int:
+        """How many conditions a method is studied under, without listing them."""
+        return sum(sweep.count for sweep in self.conditions if sweep.concerns(method)) or 1
+
     @property
     def studies(self) -> int:
         """How many studies there are under each of the settings."""
-        return len(self.graphs) * sum(len(self.conditions_of(method)) for method in self.methods)
+        return len(self.graphs) * sum(map(self.condition_count, self.methods))
 
     def most_trainings(self, settings: str) -> int:
         """How many trainings there are if nothing is pruned."""
         return len(self.graphs) * sum(
-            self._trainings_of_one(settings, method, condition)
+            self.settings[settings].most_trainings(self.parameters(settings, method, condition))
             for method in self.methods
             for condition in self.conditions_of(method)
         )
-
-    def _trainings_of_one(self, settings: str, method: Method, condition: Condition) -> int:
-        chosen, count = self.settings[settings], self.parameters(settings, method, condition).count
-        trials = chosen.search.trials if count is None else min(count, chosen.search.trials)
-        return chosen.finals + (0 if count == 1 else trials * chosen.search.repeats)
 
 
 def condition_text(condition: Condition) -> str:

@@ -1,15 +1,18 @@
 """Parameters that belong together, some only where others have certain values."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from math import prod
 from typing import Any
 
 from clar_tune.errors import SpaceError
 from clar_tune.records import Value, to_stored
-from clar_tune.space.domains import Domain, domain_from_stored, same
+from clar_tune.space.bounds import MOST_CASES, MOST_PARAMETERS, check_bound
+from clar_tune.space.domains import Domain, domain_from_stored, identity
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Parameter:
     """A name and what it may be; with ``when``, only where others have one of some values."""
 
@@ -22,9 +25,13 @@ class Parameter:
     def active(self, chosen: Mapping[str, Value]) -> bool:
         """Whether it has a value beside those chosen; an inactive name is not in ``chosen``."""
         return all(
-            name in chosen and any(same(chosen[name], value) for value in values)
-            for name, values in self.when.items()
+            name in chosen and identity(chosen[name]) in values
+            for name, values in self._wanted.items()
         )
+
+    @cached_property
+    def _wanted(self) -> dict[str, frozenset[tuple[bool, Value]]]:
+        return {name: frozenset(map(identity, values)) for name, values in self.when.items()}
 
 
 @dataclass(frozen=True)
@@ -38,6 +45,8 @@ class ParameterSet:
     parameters: Sequence[Parameter]
 
     def __post_init__(self) -> None:
+        remedy = "Leave out those that keep their default."
+        check_bound(len(self.parameters), MOST_PARAMETERS, "parameters of a study", remedy)
         object.__setattr__(self, "parameters", tuple(_settled(_in_order(self.parameters))))
 
     def __iter__(self) -> Iterator[Parameter]:
@@ -66,17 +75,14 @@ class ParameterSet:
         """Whether some searched parameter is not always active."""
         return any(parameter.when for parameter in self.searched)
 
-    @property
+    @cached_property
     def count(self) -> int | None:
         """How many different configurations there are; none if some values are continuous."""
         if any(parameter.domain.count is None for parameter in self.parameters):
             return None
-        deciding: dict[str, list[Value]] = {}
-        for parameter in self.parameters:
-            for name, values in parameter.when.items():
-                known = deciding.setdefault(name, [])
-                known += [v for v in values if not any(same(v, other) for other in known)]
-        return _count(self.parameters, deciding, {})
+        cases(self.parameters)
+        deciding = _deciding(self.parameters)
+        return _count(self.parameters, {n: list(v.values()) for n, v in deciding.items()}, {})
 
     def configurations(self) -> Iterator[dict[str, Value]]:
         """Every configuration of a finite set; the last parameter changes fastest."""
@@ -90,6 +96,25 @@ class ParameterSet:
             if parameter.active(chosen):
                 chosen[parameter.name] = parameter.domain.at(places.get(parameter.name, 0.0))
         return chosen
+
+
+def cases(parameters: Iterable[Parameter]) -> int:
+    """How many combinations of values the ``when`` of some parameters tells apart."""
+    count = prod(len(values) + 1 for values in _deciding(parameters).values())
+    remedy = "Let fewer parameters depend on others, or on fewer values."
+    check_bound(count, MOST_CASES, "cases that `when` tells apart", remedy)
+    return count
+
+
+def _deciding(parameters: Iterable[Parameter]) -> dict[str, dict[object, Value]]:
+    """Of each parameter that a ``when`` names, the values that it asks for."""
+    found: dict[str, dict[object, Value]] = {}
+    for parameter in parameters:
+        for name, values in parameter.when.items():
+            known = found.setdefault(name, {})
+            for value in values:
+                known.setdefault(identity(value), value)
+    return found
 
 
 def _written(parameter: Parameter) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """What a run will do: a space and the options of its command, resolved into studies."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -25,6 +26,13 @@ from clar_tune.records import (
 )
 from clar_tune.rows import PlannedStudy, StudyColumns, rungs_up_to
 from clar_tune.seeds import seed_for
+from clar_tune.space.bounds import (
+    LARGEST_SEED,
+    LONGEST_TIMEOUT,
+    MOST_BUDGET,
+    check_studies,
+    check_trainings,
+)
 from clar_tune.space.model import (
     SAMPLERS,
     Condition,
@@ -182,11 +190,16 @@ def make_plan(space: Space, options: Options) -> Plan:
         dataset_named(graph)
         check_protocol(graph, _protocol(space, options, graph))
         _check_outer_test(options, _protocol(space, options, graph))
+    pairs = [(method, c) for method in methods for c in _conditions(space, options, method)]
+    times = len(graphs) * options.replicates
+    check_studies(times * len(pairs))
+    subjects = [_subject(space, options, settings, *pair) for pair in pairs]
+    check_trainings(times * sum(settings.most_trainings(s.parameters) for s in subjects))
     studies = tuple(
         study
         for graph in graphs
-        for method in methods
-        for study in _studies(space, options, settings, graph, method)
+        for subject in subjects
+        for study in _studies(space, options, settings, graph, subject)
     )
     if not studies:
         raise ParameterError(
@@ -197,14 +210,13 @@ def make_plan(space: Space, options: Options) -> Plan:
 
 def _settings(space: Space, options: Options) -> Settings:
     chosen = space.settings[one_of(f"settings of {space.name}", options.settings, space.settings)]
-    for name, value in (("trials", options.trials), ("repeats", options.repeats)):
-        if value is not None:
-            whole(f"--{name}", value, 1)
-    if options.finals is not None:
-        whole("--finals", options.finals, 1)
-    whole("--searches", options.replicates, 1)
-    whole("--seed", options.seed, 0)
-    positive("--trial-timeout", options.trial_timeout)
+    for name in ("trials", "repeats", "finals"):
+        if (value := getattr(options, name)) is not None:
+            whole(f"--{name}", value, 1, MOST_BUDGET)
+    whole("--searches", options.replicates, 1, MOST_BUDGET)
+    whole("--seed", options.seed, 0, LARGEST_SEED)
+    if positive("--trial-timeout", options.trial_timeout) > LONGEST_TIMEOUT:
+        raise ParameterError(f"--trial-timeout: choose at most {LONGEST_TIMEOUT:g} seconds.")
     fraction("--outer-test", options.outer_test, below_one=True)
     changes = {
         name: value
@@ -259,7 +271,7 @@ def _pairs(condition: Condition) -> list[str]:
 
 
 def _refuse_doubles(option: str, names: Sequence[str]) -> None:
-    doubled = sorted({name for name in names if names.count(name) > 1})
+    doubled = sorted(name for name, times in Counter(names).items() if times > 1)
     if doubled:
         raise ParameterError(f"{option}: {', '.join(doubled)} is named twice.")
 
@@ -286,43 +298,57 @@ def _check_outer_test(options: Options, protocol: str) -> None:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class _Subject:
+    """What is studied on every graph."""
+
+    method: Method
+    condition: Condition
+    parameters: ParameterSet
+
+
+def _subject(
+    space: Space, options: Options, settings: Settings, method: Method, condition: Condition
+) -> _Subject:
+    """A method under a condition, checked as far as no graph matters."""
+    rules, parameters = settings.search, space.parameters(options.settings, method, condition)
+    check_variant(variant_of(condition))
+    check_sampler(rules.sampler, rules.pruning, parameters, f"{space.name}, {method.name}")
+    method.checked(parameters.at([0.5] * len(parameters.searched)))
+    return _Subject(method, condition, parameters)
+
+
 def _studies(
-    space: Space, options: Options, settings: Settings, graph: str, method: Method
+    space: Space, options: Options, settings: Settings, graph: str, subject: _Subject
 ) -> Iterator[StudyPlan]:
+    method, condition, parameters = subject.method, subject.condition, subject.parameters
     rules, dataset = settings.search, dataset_named(graph)
-    protocol = _protocol(space, options, graph)
-    for condition in _conditions(space, options, method):
-        parameters = space.parameters(options.settings, method, condition)
-        where = f"{space.name}, {method.name}"
-        variant = variant_of(condition)
-        metric = metric_of(variant, dataset.metric)
-        check_variant(variant)
-        check_size(variant, graph, dataset.facts.nodes)
-        check_objective(metric, protocol, settings.training.select, method)
-        check_sampler(rules.sampler, rules.pruning, parameters, where)
-        method.checked(parameters.at([0.5] * len(parameters.searched)))
-        for search in range(options.replicates):
-            yield StudyPlan(
-                columns=StudyColumns(
-                    space=space.name,
-                    settings=options.settings,
-                    graph=graph,
-                    method=method.name,
-                    backbone=method.backbone,
-                    regularizer=method.regularizer,
-                    condition=condition_text(condition),
-                    protocol=protocol,
-                    search=search,
-                ),
-                variant=variant,
-                metric=metric,
-                method=method,
-                parameters=parameters,
-                rules=rules,
-                training=settings.training,
-                finals=settings.finals,
-                startup=max(4, (options.first_trials or rules.trials) // 4),
-                seed=seed_for("search", options.seed, search) if search else options.seed,
-                threads=options.threads,
-                outer_test=options.outer_test,
-            )
+    protocol, variant = _protocol(space, options, graph), variant_of(condition)
+    metric = metric_of(variant, dataset.metric)
+    check_size(variant, graph, dataset.facts.nodes)
+    check_objective(metric, protocol, settings.training.select, method)
+    for search in range(options.replicates):
+        yield StudyPlan(
+            columns=StudyColumns(
+                space=space.name,
+                settings=options.settings,
+                graph=graph,
+                method=method.name,
+                backbone=method.backbone,
+                regularizer=method.regularizer,
+                condition=condition_text(condition),
+                protocol=protocol,
+                search=search,
+            ),
+            variant=variant,
+            metric=metric,
+            method=method,
+            parameters=parameters,
+            rules=rules,
+            training=settings.training,
+            finals=settings.finals,
+            startup=max(4, (options.first_trials or rules.trials) // 4),
+            seed=seed_for("search", options.seed, search) if search else options.seed,
+            threads=options.threads,
+            outer_test=options.outer_test,
+        )

@@ -10,7 +10,8 @@ from clar_tune.errors import ClarTuneError, SpaceError, UnknownName
 from clar_tune.graphs import PREPROCESSINGS, check_protocol, dataset_named
 from clar_tune.paper import TABLES
 from clar_tune.records import OPTIMIZERS, SELECTIONS, Value
-from clar_tune.space.domains import Choice, Domain, Fixed, Range, same, written
+from clar_tune.space.bounds import LARGEST_COUNT, MOST_BUDGET
+from clar_tune.space.domains import Choice, Domain, Fixed, Range, identity, written
 from clar_tune.space.model import COEFFICIENTS, SAMPLERS, Correlate, Levels, Settings, Space, Sweep
 from clar_tune.space.parameters import Parameter
 from clar_tune.space.yaml_nodes import Item, read_items
@@ -70,11 +71,10 @@ def _key(item: Item, sweeps: Sequence[Sweep]) -> str:
 
 def _values(key: str, sweeps: Sequence[Sweep]) -> tuple[Value, ...]:
     """Every value of a key, once."""
-    found: tuple[Value, ...] = ()
+    found: dict[object, Value] = {}
     for value in (value for sweep in sweeps for value in sweep.values.get(key, ())):
-        if not any(same(value, known) for known in found):
-            found += (value,)
-    return found
+        found.setdefault(identity(value), value)
+    return tuple(found.values())
 
 
 def _check_numbers(items: Mapping[str, Item], key: str, values: Sequence[Value]) -> None:
@@ -95,8 +95,9 @@ def _compared(items: Mapping[str, Item], values: tuple[Value, ...]) -> tuple[Val
     chosen = tuple(element.value() for element in items["of"].elements())
     with items["of"].blamed():
         Choice(chosen)  # refuses doubles
+    known_values = Choice(values)
     for element, value in zip(items["of"].elements(), chosen, strict=True):
-        if not Choice(values).holds(value):
+        if not known_values.holds(value):
             listed = [written(known) for known in values]
             raise element.error(UnknownName("value of the key", written(value), listed))
     if len(chosen) < 2:
@@ -105,11 +106,7 @@ def _compared(items: Mapping[str, Item], values: tuple[Value, ...]) -> tuple[Val
 
 
 def _check_cells(item: Item, key: str, sweeps: Sequence[Sweep]) -> None:
-    cells = max(
-        sum(1 for _ in sweep.conditions()) // len(sweep.values[key])
-        for sweep in sweeps
-        if key in sweep.values
-    )
+    cells = max(sweep.count // len(sweep.values[key]) for sweep in sweeps if key in sweep.values)
     if cells < FEWEST_CELLS:
         raise item.error(
             f"the other keys of the conditions make {cells} cell{'s' * (cells != 1)}, and "
@@ -130,7 +127,7 @@ def with_rules(usual: Settings, items: Mapping[str, Item]) -> Settings:
     if "search" in items:
         changed["search"] = replace(usual.search, **_read(items["search"], _SEARCH))
     if "finals" in items:
-        changed["finals"] = _from(1)(items["finals"])
+        changed["finals"] = _within(1, MOST_BUDGET)(items["finals"])
     return replace(usual, **changed)
 
 
@@ -196,8 +193,12 @@ def _read(item: Item, readers: Mapping[str, Callable[[Item], Value]]) -> dict[st
     return {name: readers[name](entry) for name, entry in item.entries(readers).items()}
 
 
-def _from(low: int) -> Callable[[Item], int]:
-    return lambda item: item.check(lambda value: whole(item.key, value, low))
+def _within(low: int, high: int) -> Callable[[Item], int]:
+    def judge(item: Item) -> int:
+        least = item.check(lambda value: whole(item.key, value, low))
+        return item.check(lambda _: whole(item.key, least, low, high))
+
+    return judge
 
 
 def _among(kind: str, allowed: tuple[str, ...]) -> Callable[[Item], str]:
@@ -209,16 +210,16 @@ def _number(item: Item) -> float:
 
 
 _TRAINING: dict[str, Callable[[Item], Value]] = {
-    "max_epochs": _from(1),
-    "patience": _from(1),
-    "warmup": _from(0),
+    "max_epochs": _within(1, LARGEST_COUNT),
+    "patience": _within(1, LARGEST_COUNT),
+    "warmup": _within(0, LARGEST_COUNT),
     "select": _among("selection", SELECTIONS),
     "optimizer": _among("optimizer", OPTIMIZERS),
 }
 _SEARCH: dict[str, Callable[[Item], Value]] = {
-    "trials": _from(1),
-    "repeats": _from(1),
-    "reduction": _from(2),
+    "trials": _within(1, MOST_BUDGET),
+    "repeats": _within(1, MOST_BUDGET),
+    "reduction": _within(2, MOST_BUDGET),
     "sampler": _among("sampler", SAMPLERS),
     "pruning": Item.flag,
 }
@@ -265,20 +266,25 @@ def parse_space(text: str, name: str, origin: str) -> Space:
 
 def stored_levels(text: str, settings: str, origin: str) -> Levels:
     """The parameters that the space of a stored run gives; asks no method, and needs no torch."""
-    given = read_items(text, origin).entries((*NEEDED, *OPTIONAL))["settings"].entries(SETTINGS)
-    return read_levels(given[settings].entries((*RULES, *LEVELS)))
+    item = read_items(text, origin)
+    for name, allowed in (("settings", (*NEEDED, *OPTIONAL)), (settings, SETTINGS)):
+        items = item.entries(allowed)
+        if name not in items:
+            raise item.error(f"`{name}` is missing.")
+        item = items[name]
+    return read_levels(item.entries((*RULES, *LEVELS)))
 
 
 def _distinct(item: Item, read: Callable[[str], T]) -> tuple[T, ...]:
     """What ``read`` makes of each text of a list; none may stand twice."""
-    found: list[T] = []
+    found: dict[T, None] = {}
     for element in item.elements():
         text = element.text()
         with element.blamed():
             value = read(text)
         if value in found:
             raise element.error(f"{text} stands twice. Keep one of them.")
-        found.append(value)
+        found[value] = None
     return tuple(found)
 
 

@@ -1,9 +1,11 @@
 """Where space files lie, and their names."""
 
 import re
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
 from clar_tune.errors import SpaceError, UnknownName
+from clar_tune.space.bounds import MOST_BYTES
 from clar_tune.space.model import Space
 from clar_tune.space.reader import parse_space
 
@@ -24,11 +26,21 @@ def load_space(name_or_file: str) -> Space:
             "Use small letters, digits and hyphens, with a letter first."
         )
     try:
-        text = file.read_text(encoding="utf-8")
+        text = _text(file)
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise SpaceError(f"{name_or_file}: the file cannot be read ({reason}).") from error
     return parse_space(text, file.stem, str(name_or_file))
+
+
+def _text(file: Path) -> str:
+    """The text of a file, of which no more is read than a space may have."""
+    with file.open("rb") as opened:
+        content = opened.read(MOST_BYTES + 1)
+    if len(content) > MOST_BYTES:
+        raise SpaceError(f"{file}: the file has more than {MOST_BYTES:,} bytes. Shorten it.")
+    with TextIOWrapper(BytesIO(content), encoding="utf-8") as decoded:  # ends of lines alike
+        return decoded.read()
 
 
 def shipped_spaces() -> dict[str, Path]:

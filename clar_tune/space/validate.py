@@ -15,9 +15,16 @@ from clar_tune.graphs import (
 )
 from clar_tune.models import Method
 from clar_tune.records import Params, Value
-from clar_tune.space.domains import Domain, Fixed, Range, written
+from clar_tune.space.bounds import (
+    MOST_CELLS,
+    MOST_CHECKS,
+    check_bound,
+    check_studies,
+    check_trainings,
+)
+from clar_tune.space.domains import Choice, Domain, Range, identity, written
 from clar_tune.space.model import SAMPLERS, Condition, Space, condition_text
-from clar_tune.space.parameters import Parameter, ParameterSet
+from clar_tune.space.parameters import ParameterSet, cases
 from clar_tune.space.yaml_nodes import Item
 from clar_tune.training import check_objective
 from clar_tune.validation import one_of
@@ -25,8 +32,9 @@ from clar_tune.validation import one_of
 
 def check_values(method: Method, parameters: ParameterSet, where: str) -> None:
     """Refuse values that the method refuses: every choice, and both ends of every range."""
+    defaults = method.parameters()
     for params in _probes(parameters):
-        for name, default in method.parameters().items():
+        for name, default in defaults.items():
             if default is inspect.Parameter.empty and name not in params:
                 raise SpaceError(
                     f"{where}: {name} needs a value, as it has no default. Give it one."
@@ -38,14 +46,14 @@ def check_values(method: Method, parameters: ParameterSet, where: str) -> None:
 
 def _probes(parameters: ParameterSet) -> Iterator[dict[str, Value]]:
     """Configurations in which every parameter has each of its extreme values once."""
-    by_name = {parameter.name: parameter for parameter in parameters}
-    tried: list[dict[str, Value]] = []
+    needed = _needed(parameters)
+    tried = set[tuple[tuple[str, Value], ...]]()
     for parameter in parameters:
         for value in _extremes(parameter.domain):
-            wanted = {**_needed(parameter, by_name), parameter.name: value}
+            wanted = {**needed[parameter.name], parameter.name: value}
             params = _configuration(parameters, wanted)
-            if params not in tried:
-                tried.append(params)
+            if tuple(params.items()) not in tried:
+                tried.add(tuple(params.items()))
                 yield params
 
 
@@ -53,12 +61,16 @@ def _extremes(domain: Domain) -> Sequence[Value]:
     return (domain.low, domain.high) if isinstance(domain, Range) else domain.values
 
 
-def _needed(parameter: Parameter, by_name: Mapping[str, Parameter]) -> dict[str, Value]:
-    """Values of others that make a parameter active."""
-    needed: dict[str, Value] = {}
-    for name, values in parameter.when.items():
-        needed.update(_needed(by_name[name], by_name))
-        needed[name] = next((v for v in values if by_name[name].domain.holds(v)), None)
+def _needed(parameters: ParameterSet) -> dict[str, dict[str, Value]]:
+    """Of each parameter, the values of others that make it active."""
+    domains: dict[str, Domain] = {}
+    needed: dict[str, dict[str, Value]] = {}
+    for parameter in parameters:  # after those that its `when` names
+        domains[parameter.name], own = parameter.domain, dict[str, Value]()
+        for name, values in parameter.when.items():
+            own |= needed[name]
+            own[name] = next((v for v in values if domains[name].holds(v)), None)
+        needed[parameter.name] = own
     return needed
 
 
@@ -109,6 +121,9 @@ def check_sampler(sampler: str, pruning: bool, parameters: ParameterSet, where: 
                 f"{where}: the grid sampler needs values it can list, but {parameter.name} is "
                 "continuous. Give `choices` or an integer range, or another sampler."
             )
+    if sampler == "grid" and parameters.count is not None:
+        remedy = "List fewer values, or take another sampler."
+        check_bound(parameters.count, MOST_CELLS, "cells of a grid", remedy, where)
     if sampler == "gp" and parameters.searched and pruning:
         raise SpaceError(
             f"{where}: the gp sampler learns from complete trials only. "
@@ -123,10 +138,14 @@ def check_sampler(sampler: str, pruning: bool, parameters: ParameterSet, where: 
 
 def check_space(space: Space, items: Mapping[str, Item]) -> None:
     """Refuse a space that some study could not be searched in; ``items`` are those of its file."""
+    with items.get("conditions", items["graphs"]).blamed():
+        check_studies(space.studies)
+    _check_effort(space, items)
     for method in space.methods:
         _check_conditions(space, method)
     for settings, item in items["settings"].entries().items():
-        rules = space.settings[settings].search
+        chosen, trainings = space.settings[settings], 0
+        rules = chosen.search
         _check_names(space, settings)
         for method in space.methods:
             _check_when(space, settings, method)
@@ -137,6 +156,21 @@ def check_space(space: Space, items: Mapping[str, Item]) -> None:
                 check_values(method, parameters, where)
                 for graph in space.graphs:
                     _check_task(space, settings, graph, method, condition, where)
+                with item.blamed():
+                    trainings += len(space.graphs) * chosen.most_trainings(parameters)
+                    check_trainings(trainings)
+
+
+def _check_effort(space: Space, items: Mapping[str, Item]) -> None:
+    """Refuse what would take long to check."""
+    checks, what = 0, "values to be checked under conditions"
+    for settings, item in items["settings"].entries().items():
+        for method in space.methods:
+            given = space.settings[settings].levels.of(method.name, method.parameters()).values()
+            listed = sum(len(_extremes(parameter.domain)) for parameter in given)
+            with item.blamed():
+                checks += space.condition_count(method) * (1 + listed + cases(given))
+                check_bound(checks, MOST_CHECKS, what, "List fewer values or conditions.")
 
 
 def _check_task(
@@ -201,13 +235,14 @@ def _check_names(space: Space, settings: str) -> None:
 
 def _check_when(space: Space, settings: str, method: Method) -> None:
     """Every value that a ``when`` asks for must be possible under some condition."""
-    domains: dict[str, list[Domain]] = {}
     given = space.settings[settings].levels.of(method.name, method.parameters())
-    for name, parameter in given.items():
-        domains.setdefault(name, []).append(parameter.domain)
+    domains: dict[str, list[Domain]] = {name: [p.domain] for name, p in given.items()}
+    swept: dict[str, dict[object, Value]] = {}
     for condition in space.conditions_of(method):
         for name, value in parameters_of(condition).items():
-            domains.setdefault(name, []).append(Fixed(value))
+            swept.setdefault(name, {})[identity(value)] = value
+    for name, distinct in swept.items():
+        domains.setdefault(name, []).append(Choice(tuple(distinct.values())))
     for parameter in given.values():
         for name, values in parameter.when.items():
             _check_known(name, f"parameter given to {method.name}", domains, parameter.place)

@@ -11,6 +11,13 @@ import yaml
 
 from clar_tune.errors import ClarTuneError, SpaceError, UnknownName
 from clar_tune.records import Value
+from clar_tune.space.bounds import (
+    DEEPEST,
+    LARGEST_WHOLE,
+    LONGEST_TEXT,
+    MOST_CHARACTERS,
+    MOST_VALUES,
+)
 
 T = TypeVar("T")
 
@@ -92,9 +99,10 @@ class Item:
             raise self.error(f"a single value is needed, got {self._shown()}.")
         read = _READERS.get(self.node.tag.removeprefix(_TAG))
         try:
-            if read is not None:
-                return read(self.node.value)
-        except (ValueError, OverflowError):
+            with self.blamed():
+                if read is not None:
+                    return read(self.node.value)
+        except (ValueError, KeyError):
             pass
         raise self.error(f"{self._shown()} cannot be read. Leave out its tag, or quote it.")
 
@@ -112,6 +120,14 @@ class Item:
             raise self.error(f"true or false is needed, got {self._shown()}.")
         return value
 
+    def content(self) -> Any:
+        """All of it as dictionaries, lists and values."""
+        if self.is_mapping:
+            return {name: item.content() for name, item in self.entries().items()}
+        if isinstance(self.node, yaml.SequenceNode):
+            return [Item(node, self.origin, self.path).content() for node in self.node.value]
+        return self.value()
+
     def _inside(self, name: str) -> str:
         return f"{self.path}.{name}" if self.path else name
 
@@ -123,8 +139,13 @@ class Item:
 
 def read_items(text: str, origin: str) -> Item:
     """The whole file as one item; nothing in it is executed."""
+    if len(text) > MOST_CHARACTERS:
+        raise SpaceError(
+            f"{origin}: the text has {len(text):,} characters, and at most {MOST_CHARACTERS:,} "
+            "are read. Shorten it."
+        )
     try:
-        loader = _Loader(text)
+        loader = _Loader(text, origin)
         root = loader.get_single_node()
         if root is None:
             raise SpaceError(f"{origin}: the file is empty. `clar-tune spaces` lists examples.")
@@ -135,13 +156,75 @@ def read_items(text: str, origin: str) -> Item:
         raise SpaceError(f"{origin}{line}: this is not YAML: {error.problem}.") from error
     except yaml.YAMLError as error:
         raise SpaceError(f"{origin}: this is not YAML: {str(error).splitlines()[0]}.") from error
+    except (ValueError, OverflowError) as error:  # PyYAML lets those of escapes and versions out
+        raise SpaceError(f"{origin}: this is not YAML: {error}.") from error
     return Item(root, origin)
 
 
 class _Loader(yaml.SafeLoader):
-    """Reads single values as YAML 1.2 does: ``1e-3`` is a number, ``no`` and ``1:30`` are text."""
+    """Reads single values as YAML 1.2 does: ``1e-3`` is a number, ``no`` and ``1:30`` are text.
+
+    What is too deep or too much is refused on the way: aliases count as what they stand for,
+    so that what merges make of them has bounds as well.
+    """
 
     yaml_implicit_resolvers: dict[str, Any] = {}
+
+    def __init__(self, text: str, origin: str) -> None:
+        super().__init__(text)
+        self._origin, self._depth, self._values = origin, 0, 0
+        self._sizes: dict[str, int] = {}  # values of each anchor that is complete
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        """The next node; PyYAML calls this for each, from inside the one around it."""
+        event: yaml.Event = self.peek_event()  # type: ignore[no-untyped-call]
+        before = self._values
+        self._depth += 1
+        if self._depth > DEEPEST:
+            raise self._error(
+                event,
+                f"lists and mappings stand in each other more than {DEEPEST} deep. "
+                "Write it flatter.",
+            )
+        if isinstance(event, yaml.ScalarEvent):
+            self._check_text(event)
+        node = super().compose_node(parent, index)
+        self._depth -= 1
+        self._values += self._size(event) if isinstance(event, yaml.AliasEvent) else 1
+        if self._values > MOST_VALUES:
+            raise self._error(
+                event,
+                f"there are more than {MOST_VALUES:,} keys and values, with aliases (`*name`) and "
+                "merges (`<<`) written out. Make several spaces of it.",
+            )
+        if isinstance(event, yaml.NodeEvent) and event.anchor is not None:
+            self._sizes.setdefault(event.anchor, self._values - before)
+        return node
+
+    def _size(self, alias: yaml.AliasEvent) -> int:
+        """How many keys and values an alias stands for."""
+        name = alias.anchor
+        if name not in self._sizes:
+            raise self._error(
+                alias, f"the alias *{name} stands inside &{name} itself. Write out what is meant."
+            )
+        return self._sizes[name]
+
+    def _check_text(self, event: yaml.ScalarEvent) -> None:
+        if len(event.value) > LONGEST_TEXT:
+            raise self._error(
+                event,
+                f"a key or value has {len(event.value):,} characters, and at most "
+                f"{LONGEST_TEXT:,} are allowed. Shorten it.",
+            )
+        if any("\ud800" <= character <= "\udfff" for character in event.value):
+            raise self._error(
+                event, f"{event.value!r} holds half a character. Write the character itself."
+            )
+
+    def _error(self, event: yaml.Event, problem: str) -> SpaceError:
+        line = f":{event.start_mark.line + 1}" if event.start_mark else ""
+        return SpaceError(f"{self._origin}{line}: {problem}")
 
 
 for _name, _pattern in {
@@ -154,16 +237,27 @@ for _name, _pattern in {
     _Loader.add_implicit_resolver(f"{_TAG}{_name}", re.compile(f"(?:{_pattern})$"), None)
 
 
+def _whole(text: str) -> int:
+    if len(text) > len(f"-{LARGEST_WHOLE}") or abs(int(text)) > LARGEST_WHOLE:
+        raise SpaceError(
+            f"{text} is too large: whole numbers up to {LARGEST_WHOLE:,} are exact. "
+            "Write a smaller one, or one with a point."
+        )
+    return int(text)
+
+
 def _finite(text: str) -> float:
-    if math.isinf(number := float(text)):
-        raise OverflowError
+    if not math.isfinite(number := float(text)):
+        raise SpaceError(
+            f"{text!r} cannot be read: it is no finite number. Write one up to 1e308."
+        )
     return number
 
 
 _READERS: dict[str, Callable[[str], Value]] = {
     "null": lambda text: None,
-    "bool": lambda text: text.lower() == "true",
-    "int": int,
+    "bool": lambda text: {"true": True, "false": False}[text.lower()],
+    "int": _whole,
     "float": _finite,
     "str": str,
 }
