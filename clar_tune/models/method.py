@@ -5,7 +5,7 @@ import inspect
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from torch import Tensor, nn
@@ -62,14 +62,14 @@ class Method:
     def checked(self, params: Params) -> dict[str, Value]:
         """:meth:`complete`, with every value tried, so that a wrong one fails before any work."""
         complete = self.complete(params)
-        self.build_regularizer(complete)
+        _try(self._regularizer(), (), complete)
         if self.backbone in BACKBONES:
             make = BACKBONES[self.backbone]
-            given: dict[str, Any] = _only(complete, _keywords(make, 2))
+            small = dict(complete)
             for name, bounds in make.sizes.items():
-                whole(name, given[name], *bounds)
-                given[name] = bounds[0]  # one of full size can fill the memory
-            make(1, 1, **given)
+                whole(name, small[name], *bounds)  # type: ignore[arg-type]
+                small[name] = bounds[0]  # one of full size can fill the memory
+            _try(make, (1, 1), small)
         return complete
 
     def complete(self, params: Params) -> dict[str, Value]:
@@ -257,6 +257,20 @@ _keywords: Callable[[Any, int], Mapping[str, Any]] = cache(_find_keywords)
 def _positional(signature: inspect.Signature, sizes: int) -> int:
     kinds = [parameter.kind for parameter in signature.parameters.values()][:sizes]
     return sum(kind is inspect.Parameter.POSITIONAL_OR_KEYWORD for kind in kinds)
+
+
+def _try(make: type[nn.Module], sizes: tuple[int, ...], params: Params) -> None:
+    """Build it with its share of the parameters, unless that went well before."""
+    given = _only(params, _keywords(make, len(sizes)))
+    _built(make, sizes, tuple((name, value, type(value)) for name, value in given.items()))
+
+
+def _build(make: type[nn.Module], sizes: tuple[int, ...], given: tuple[Any, ...]) -> None:
+    make(*sizes, **{name: value for name, value, _ in given})
+
+
+_built: Callable[[Any, tuple[int, ...], tuple[Any, ...]], None] = lru_cache(4096)(_build)
+"""Checks of a large space ask for the same again and again; types count, as ``1`` is ``True``."""
 
 
 def _only(params: Params, names: Mapping[str, Any]) -> dict[str, Value]:

@@ -39,7 +39,7 @@ MOST_PARAMETERS = 200
 MOST_CASES = 1_000
 """Combinations of values that a ``when`` tells apart, as configurations are counted by them."""
 
-MOST_CHECKS = 30_000
+MOST_CHECKS = 50_000
 """Values of a method under one of its conditions, summed over both: each is tried before a run."""
 
 MOST_CELLS = 100_000

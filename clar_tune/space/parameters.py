@@ -24,7 +24,7 @@ class Parameter:
 
     def active(self, chosen: Mapping[str, Value]) -> bool:
         """Whether it has a value beside those chosen; an inactive name is not in ``chosen``."""
-        return all(
+        return not self.when or all(
             name in chosen and identity(chosen[name]) in values
             for name, values in self._wanted.items()
         )
@@ -157,13 +157,13 @@ def _settled(ordered: Sequence[Parameter]) -> Iterator[Parameter]:
     never: set[str] = set()
     for parameter in ordered:
         decided = {name: v for name, v in parameter.when.items() if name in known or name in never}
-        if not replace(parameter, when=decided).active(known):
+        if decided and not replace(parameter, when=decided).active(known):
             never.add(parameter.name)
             continue
         left = {name: v for name, v in parameter.when.items() if name not in decided}
         if not left and parameter.domain.count == 1:
             known[parameter.name] = parameter.domain.at(0.0)
-        yield replace(parameter, when=left)
+        yield replace(parameter, when=left) if decided else parameter
 
 
 def _count(
