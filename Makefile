@@ -9,7 +9,7 @@ READY  := $(VENV)/.ready
 PYTEST  = $(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 WORKERS = 2
 
-.PHONY: run test test-quick test-faults test-cluster check bench clean
+.PHONY: run test test-quick test-faults test-cluster fuzz check bench clean
 
 run: $(READY)
 	$(BIN)/clar-tune run --space $(SPACE)
@@ -35,6 +35,10 @@ test-faults: $(READY)
 test-cluster: TESTS = tests/cluster
 test-cluster: $(READY)
 	$(PYTEST) $(TESTS) $(PYTEST_ARGS)
+
+# Ten thousand mutated and hostile spaces: three minutes of one processor.
+fuzz: $(READY)
+	$(BIN)/python -m benchmarks.fuzz_spaces
 
 check: $(READY)
 	$(BIN)/ruff format --check .

@@ -20,6 +20,9 @@ from difflib import get_close_matches
 LONGEST_NAME = 100
 """Longer names are no slips of the keyboard, and take long to compare."""
 
+LONGEST_LIST = 1_000
+"""Characters of the names that are allowed: a sweep may have thousands of values."""
+
 LONGEST_REFUSAL = 1_000
 """Characters of what is said about a space; texts of its file can be longer."""
 
@@ -35,7 +38,10 @@ class UnknownName(ClarTuneError):
         names = sorted(allowed)
         close = get_close_matches(given, names, n=1) if len(given) <= LONGEST_NAME else []
         hint = f" Did you mean {close[0]!r}?" if close else ""
-        super().__init__(f"unknown {kind} {given!r}.{hint} Allowed: {', '.join(names)}.")
+        listed = ", ".join(names)
+        if len(listed) > LONGEST_LIST:
+            listed = f"{listed[:LONGEST_LIST]} …"
+        super().__init__(f"unknown {kind} {given!r}.{hint} Allowed: {listed}.")
 
 
 class ParameterError(ClarTuneError):

@@ -15,6 +15,7 @@ SHORT = {
     "python -m benchmarks.overhead": "--rounds 1 --at-most 4",
     "python -m benchmarks.store": "--rows 1000 --folder {folder}",
     "python -m benchmarks.scale": "--studies 10 --trials 12 --folder {folder}",
+    "make fuzz": "--count 20",
     "python -m benchmarks.accuracy": "--pairs 2 --max-epochs 3 --out {folder}/accuracy.json",
     "python -m benchmarks.null_check": "--samples 2 --out {folder}/null_check.json",
 }
@@ -24,6 +25,7 @@ TOLD = {
     "python -m benchmarks.overhead": r"0.25 s +\d+ +4 +[\d.]+ +[\d.]+ +[\d.]+%",
     "python -m benchmarks.store": r"rows in repeats +1,000",
     "python -m benchmarks.scale": r"studies, trials, trainings +10, 120, \d+",
+    "make fuzz": r"files +20, seed 0\naccepted +\d+\nrefused +\d+, for \d+ reasons",
     "python -m benchmarks.accuracy": r"texas +gcn\+clar .+by accuracy +[\d.]+ ± [\d.]+ +71.38",
     "python -m benchmarks.null_check": r"300/100/100 +10 +2 +12\.\d +100.0 %",
 }

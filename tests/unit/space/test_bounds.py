@@ -330,6 +330,12 @@ def test_errors_are_one_short_line():
     with pytest.raises(UnknownName) as found:
         raise UnknownName("value", "ab" * 40_000, [f"{'ab' * 40_000}{n}" for n in range(3)])
     assert "Did you mean" not in str(found.value)
+    many = f"conditions: [{{sweep: {{scale: {list(range(1, 1001))}}}}}]\n"
+    with pytest.raises(
+        UnknownName, match=r"unknown condition of mine 'layers=2'.*scale=1.* …"
+    ) as e:
+        make_plan(parse(HEAD + many + TUNED), Options(conditions=("layers=2",)))
+    assert len(str(e.value)) < 1200
 
 
 def test_stored_spaces_are_read_within_the_same_limits():
