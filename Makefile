@@ -36,7 +36,7 @@ test-cluster: TESTS = tests/cluster
 test-cluster: $(READY)
 	$(PYTEST) $(TESTS) $(PYTEST_ARGS)
 
-# Ten thousand mutated and hostile spaces: three minutes of one processor.
+# Ten thousand mutated and hostile spaces: under three minutes of one processor.
 fuzz: $(READY)
 	$(BIN)/python -m benchmarks.fuzz_spaces
 

@@ -53,6 +53,8 @@ KEYS = (
     *("layers", "K", "alpha", "samples", "drop_edges", "filter", "band", "1", "null", "? [a]"),
 )
 COUNTS = (1, 2, 3, 50, 5000)
+LONGEST = 200_000
+"""Characters that a change may add: a file is too long with half of them."""
 NOISE = "\t\n\r \0\x07\x85\ufeff&*!|>'\"%@`[]{},:?-#<=~0aé漢🧪"
 
 
@@ -187,8 +189,15 @@ def _drop(draw: random.Random, root: Pairs) -> None:
 
 def _repeat(draw: random.Random, root: Pairs) -> None:
     container = draw.choice(_containers(root))
-    if container:
-        container += [deepcopy(draw.choice(container))] * draw.choice(COUNTS)
+    if not container:
+        return
+    chosen, count = draw.choice(container), draw.choice(COUNTS)
+    if isinstance(container, Pairs):
+        pair = [_written(part) for part in chosen]
+        container += [[*pair] for _ in range(min(count, LONGEST // (len("".join(pair)) + 1)))]
+    else:
+        text = _written(chosen)
+        container += [text] * min(count, LONGEST // (len(text) + 1))
 
 
 def _number(draw: random.Random, root: Pairs) -> None:
