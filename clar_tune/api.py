@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from clar_tune.space import Options, Plan
     from clar_tune.store import RunWriter, Store, StoredRun
 
+    Say = Callable[[str], None]
+
 Address = str | os.PathLike[str]
 """Directory or URL of a store."""
 
@@ -62,6 +64,10 @@ class _Unseen:
 
     def say(self, text: str) -> None:
         pass
+
+
+def _quietly(text: str) -> None:
+    """Tell nobody."""
 
 
 def _unobserved(name: str, store: Store, limits: Limits) -> AbstractContextManager[View]:
@@ -107,11 +113,12 @@ def run(
     from clar_tune.cluster import Launch, load_graphs
     from clar_tune.search import manifest_of
     from clar_tune.space import Options
-    from clar_tune.store import Store, fresh_name
+    from clar_tune.store import fresh_name
 
     launch = launch or Launch()
     plan = plan_run(space, options or Options(), launch)
-    opened, chosen = Store.open(store), fresh_name(plan.space.name) if name is None else name
+    opened = _opened(store, launch, _quietly)
+    chosen = fresh_name(plan.space.name) if name is None else name
     opened.check_new(chosen)
     graphs = load_graphs(plan, launch.data)
     row = manifest_of(plan, graphs)
@@ -121,7 +128,12 @@ def run(
 
 
 def resume(
-    run: str, *, store: Address, launch: Launch | None = None, observe: Observer = _unobserved
+    run: str,
+    *,
+    store: Address,
+    launch: Launch | None = None,
+    observe: Observer = _unobserved,
+    say: Say = _quietly,
 ) -> RunOutcome:
     """Finish a run that was interrupted, paused or cut off.
 
@@ -132,10 +144,12 @@ def resume(
         store: Directory or bucket that holds it.
         launch: Where, and for how long, to work; by default here, until the end.
         observe: What follows the work; by default nothing.
+        say: Told that the last driver may be alive and is waited for; by default nobody is.
     """
-    from clar_tune.store import Store
+    from clar_tune.cluster import Launch
 
-    opened = Store.open(store)
+    launch = launch or Launch()
+    opened = _opened(store, launch, say)
     stored = opened.find(run)
     if stored.row.state == "finished":
         return RunOutcome(name=stored.name, store=opened, state="finished", worked=False)
@@ -150,6 +164,7 @@ def extend(
     finals: int = 0,
     launch: Launch | None = None,
     observe: Observer = _unobserved,
+    say: Say = _quietly,
 ) -> RunOutcome:
     """Give a run more trials or finals.
 
@@ -162,14 +177,16 @@ def extend(
         finals: How many more trainings each winner gets.
         launch: Where, and for how long, to work; by default here, until the end.
         observe: What follows the work; by default nothing.
+        say: Told that the last driver may be alive and is waited for; by default nobody is.
     """
-    from clar_tune.store import Store
+    from clar_tune.cluster import Launch
 
     whole("trials", trials, 0)
     whole("finals", finals, 0)
     if not trials and not finals:
         raise ParameterError("say what to add: trials, finals, or both.")
-    opened = Store.open(store)
+    launch = launch or Launch()
+    opened = _opened(store, launch, say)
 
     def enlarged(plan: Plan) -> Plan:
         return _enlarged(plan, trials, finals)
@@ -177,18 +194,23 @@ def extend(
     return _continued(opened, opened.find(run), enlarged, launch, observe)
 
 
+def _opened(store: Address, launch: Launch, say: Say) -> Store:
+    from clar_tune.store import Access, Store
+
+    return Store.open(store, access=Access(launch.take_over, launch.single_driver, say))
+
+
 def _continued(
     store: Store,
     stored: StoredRun,
     changed: Callable[[Plan], Plan],
-    launch: Launch | None,
+    launch: Launch,
     observe: Observer,
 ) -> RunOutcome:
     """Go on with a stored run by what has become of its plan."""
-    from clar_tune.cluster import Launch, load_graphs, prepare
+    from clar_tune.cluster import load_graphs, prepare
     from clar_tune.search import check_graphs, check_numbers, plan_of
 
-    launch = launch or Launch()
     prepare(launch.address)
     store.check_free(stored.name)
     check_numbers(stored.name, stored.row)

@@ -6,11 +6,15 @@ import json
 import os
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from clar_tune.cli.options import store_option
 from clar_tune.cluster import Check
+
+if TYPE_CHECKING:
+    from clar_tune.store import Store
 
 PACKAGES = (
     *("clar-tune", "torch", "torch-geometric", "ray", "optuna", "pyarrow", "duckdb"),
@@ -42,7 +46,7 @@ def doctor(data: Path | None, address: str | None, as_json: bool, store: str) ->
         *_hardware(),
         _graphs(data, shared=address is not None),
         _cache(),
-        _store(store),
+        *_store(store),
         _token(),
         _training(),
         *(_cluster(address) if address not in (None, "local") else []),
@@ -101,7 +105,7 @@ def _cache() -> Check:
     return Check("cache", not wrong, wrong or f"{cache_folder()} can be written to")
 
 
-def _store(url: str) -> Check:
+def _store(url: str) -> list[Check]:
     from clar_tune.errors import ClarTuneError
     from clar_tune.store import Store
 
@@ -110,10 +114,21 @@ def _store(url: str) -> Check:
         runs = store.runs()
         _write_into(url)
     except ClarTuneError as error:
-        return Check("store", False, str(error))
+        return [Check("store", False, str(error))]
     damaged = store.damaged()
     found = f"{store.url} holds {len(runs)} runs and can be written to"
-    return Check("store", not damaged, "; ".join(damaged) or found)
+    return [Check("store", not damaged, "; ".join(damaged) or found), _fence(store)]
+
+
+def _fence(store: Store) -> Check:
+    """Can the store keep out a driver that was overtaken?"""
+    from clar_tune.errors import StoreError
+
+    try:
+        how = store.check_fence()
+    except StoreError as error:
+        return Check("fencing", False, str(error))
+    return Check("fencing", True, f"drivers that were overtaken are kept out {how}")
 
 
 def _write_into(url: str) -> None:

@@ -50,10 +50,25 @@ def launch_options(command: Command) -> Command:
             click.option(
                 "--data", type=click.Path(path_type=Path), help="Folder with raw graphs."
             ),
+            click.option(
+                "--single-driver",
+                is_flag=True,
+                help="Accept a store without conditional writes: you see to it that no second "
+                "driver works on the run.",
+            ),
         ]
     ):
         command = option(command)
     return command
+
+
+def take_over_option(command: Command) -> Command:
+    """The option of commands that go on with a run."""
+    return click.option(
+        "--take-over",
+        is_flag=True,
+        help="Do not wait to see whether the last driver is alive: you know that it is dead.",
+    )(command)
 
 
 def output_options(command: Command) -> Command:
@@ -145,6 +160,7 @@ def run(
 
 @click.command()
 @click.argument("run")
+@take_over_option
 @launch_options
 @store_option
 @output_options
@@ -160,7 +176,7 @@ def resume(run: str, store: str, quiet: bool, as_json: bool, **given: Any) -> No
     """  # noqa: D301
     launch = launch_from(given)
     _refuse_unused(given)
-    outcome = api.resume(run, store=store, launch=launch, observe=_observer(quiet=quiet))
+    outcome = api.resume(run, store=store, launch=launch, observe=_observer(quiet=quiet), say=_say)
     if not outcome.worked:
         click.echo(f"{outcome.name} is finished: nothing is left to do", err=True)
     _conclude(outcome, as_json=as_json)
@@ -170,6 +186,7 @@ def resume(run: str, store: str, quiet: bool, as_json: bool, **given: Any) -> No
 @click.argument("run")
 @click.option("--trials", type=More(), metavar="+N", help="More configurations per study.")
 @click.option("--finals", type=More(), metavar="+N", help="More trainings of each winner.")
+@take_over_option
 @launch_options
 @store_option
 @output_options
@@ -201,6 +218,7 @@ def extend(
         finals=finals or 0,
         launch=launch,
         observe=_observer(quiet=quiet),
+        say=_say,
     )
     _conclude(outcome, as_json=as_json)
 
@@ -216,6 +234,8 @@ def launch_from(given: dict[str, Any]) -> Launch:
         max_concurrent=given.pop("max_concurrent"),
         time_budget=given.pop("time_budget"),
         data=given.pop("data"),
+        take_over=given.pop("take_over", False),
+        single_driver=given.pop("single_driver"),
     )
 
 
@@ -271,6 +291,11 @@ def _observer(*, quiet: bool) -> api.Observer:
             yield view
 
     return observe
+
+
+def _say(text: str) -> None:
+    """Tell why nothing seems to happen."""
+    click.echo(f"clar-tune: {text}", err=True)
 
 
 def _conclude(outcome: api.RunOutcome, *, as_json: bool) -> None:

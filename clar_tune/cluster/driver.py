@@ -48,6 +48,10 @@ class Launch:
     max_concurrent: int | None = None
     time_budget: float | None = None
     data: Path | None = None
+    take_over: bool = False
+    """Whether the run's last driver is known to be dead, so that nobody waits for it."""
+    single_driver: bool = False
+    """Whether the store may be one that cannot keep out a driver that was overtaken."""
 
     def resources(self) -> Resources:
         """What a trial gets; what no trial can have is refused."""

@@ -2,22 +2,23 @@
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import SplitResult, parse_qs, unquote, urlsplit, urlunsplit
 
 import pyarrow as pa
 from pyarrow import fs
 
 from clar_tune.errors import StoreError
-from clar_tune.store.files import cause_of
+from clar_tune.store.files import ATTEMPTS, CONNECT, REQUEST, cause_of
+
+if TYPE_CHECKING:
+    from clar_tune.store.objects import Objects
 
 S3_OPTIONS = ("endpoint_override", "region", "scheme", "tls_ca_file_path")
 """What the address of a bucket may say behind its ``?``."""
-
-CONNECT, REQUEST, ATTEMPTS = 3.0, 5.0, 3
-"""Seconds for a connection and for silence on one, and how often a request is made."""
 
 GCS_PATIENCE = 15
 """Seconds after which Google's library, which would go on for a quarter of an hour, gives up."""
@@ -41,6 +42,8 @@ class Address(NamedTuple):
     shown: str
     server: str = ""
     """Whose bucket it is, if not Amazon's."""
+    objects: "Callable[[], Objects] | None" = None
+    """Opens the bucket for writes under a condition, where it knows them."""
 
 
 def resolve(address: str) -> Address:
@@ -61,7 +64,18 @@ def resolve(address: str) -> Address:
         ) from None
     if isinstance(filesystem, fs.LocalFileSystem):
         return _directory(path, path)
-    return Address(filesystem, path, _plain(parts))
+    objects = _google(path) if parts.scheme in ("gs", "gcs") else None
+    return Address(filesystem, path, _plain(parts), objects=objects)
+
+
+def _google(path: str) -> "Callable[[], Objects]":
+    @cache
+    def opened() -> "Objects":
+        from clar_tune.store.objects import gs_objects
+
+        return gs_objects(path.partition("/")[0])
+
+    return opened
 
 
 def _bounded(parts: SplitResult) -> str:
@@ -95,18 +109,28 @@ def _bucket(parts: SplitResult) -> Address:
     if not bucket:
         raise StoreError("store s3://: no bucket is named. Write s3://bucket/folder.")
     scheme, endpoint = _endpoint(given)
+    region = _region(given, bucket, endpoint)
+    ca_file = given.get("tls_ca_file_path", os.environ.get("AWS_CA_BUNDLE"))
     filesystem = fs.S3FileSystem(
         endpoint_override=endpoint,
         scheme=scheme,
-        region=_region(given, bucket, endpoint),
-        tls_ca_file_path=given.get("tls_ca_file_path", os.environ.get("AWS_CA_BUNDLE")),
+        region=region,
+        tls_ca_file_path=ca_file,
         connect_timeout=CONNECT,
         request_timeout=REQUEST,
         retry_strategy=fs.AwsStandardS3RetryStrategy(max_attempts=ATTEMPTS),
         background_writes=False,  # a refusal is to be known when the write returns
         allow_delayed_open=True,  # small objects are put in one request
     )
-    return Address(filesystem, f"{bucket}/{path}".rstrip("/"), _plain(parts), endpoint or "")
+
+    @cache
+    def objects() -> "Objects":
+        from clar_tune.store.objects import s3_objects
+
+        return s3_objects(bucket, region, f"{scheme}://{endpoint}" if endpoint else "", ca_file)
+
+    place = f"{bucket}/{path}".rstrip("/")
+    return Address(filesystem, place, _plain(parts), endpoint or "", objects)
 
 
 def _endpoint(given: Mapping[str, str]) -> tuple[str, str | None]:

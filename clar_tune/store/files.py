@@ -1,19 +1,24 @@
 """Whole files of a store: listed, read, and replaced so that nobody sees half of one."""
 
-import fcntl
 import os
 import re
 import secrets
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from pyarrow import fs
 
 from clar_tune.errors import StoreError
+
+if TYPE_CHECKING:
+    from clar_tune.store.objects import Objects
+
+CONNECT, REQUEST, ATTEMPTS = 3.0, 5.0, 3
+"""Of buckets: seconds for a connection and for silence on one, and attempts of a request."""
 
 FAILURES = (OSError, pa.ArrowException)
 """What a filesystem raises when it cannot do what it is asked."""
@@ -44,15 +49,21 @@ class Files:
     url: str
     server: str = ""
     """What tells equal paths of two servers apart."""
+    objects: "Callable[[], Objects] | None" = None
+    """Opens the bucket for writes under a condition, where it knows them."""
 
     @property
     def local(self) -> bool:
-        """Does the store lie in a directory, where files can be renamed and locked?"""
+        """Does the store lie in a directory, where files can be renamed?"""
         return isinstance(self.filesystem, fs.LocalFileSystem)
 
     def full(self, path: str) -> str:
         """The path as the filesystem knows it."""
         return f"{self.root}/{path}" if self.root else path
+
+    def key(self, path: str) -> str:
+        """The path as its bucket knows it."""
+        return self.full(path).partition("/")[2]
 
     def shown(self, path: str) -> str:
         """The path as a message names it."""
@@ -77,7 +88,7 @@ class Files:
                 return Path(self.full(path)).read_bytes()
             with self.filesystem.open_input_file(self.full(path)) as stream:
                 return bytes(stream.read())
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return None
         except FAILURES as error:
             raise self._refused("read", path, error) from error
@@ -114,30 +125,6 @@ class Files:
         except FAILURES as error:
             raise self._refused("removed", path, error) from error
 
-    @contextmanager
-    def locked(self, folder: str, *, create: bool = False) -> Iterator[bool]:
-        """Keep other processes out of a folder meanwhile; false where that cannot be done."""
-        handle = self._folder(folder, create) if self.local else None
-        if handle is None:
-            yield False
-            return
-        try:
-            yield _flock(handle)
-        finally:
-            os.close(handle)
-
-    def _folder(self, folder: str, create: bool) -> int | None:
-        """A folder opened, to be locked; none if there is no such folder."""
-        path = Path(self.full(folder))
-        try:
-            if create:
-                path.mkdir(parents=True, exist_ok=True)
-            return os.open(path, os.O_RDONLY)
-        except FileNotFoundError:
-            return None
-        except FAILURES as error:
-            raise self._refused("written", folder, error) from error
-
     def _put(self, path: str, data: Any) -> None:
         try:
             stream = self.filesystem.open_output_stream(self.full(path))
@@ -170,33 +157,31 @@ def cause_of(error: Exception) -> str:
     answer = _S3_ANSWER.search(said)
     if answer is None:
         return str(said).rstrip(".")
-    code, detail = answer["code"], answer["detail"].rpartition("Details: ")[2].rstrip(".")
-    told = f"{detail}, {code}" if detail != "No response body" else code
+    detail = answer["detail"].rpartition("Details: ")[2].rstrip(".")
+    return said_by_s3(answer["code"], detail if detail != "No response body" else "")
+
+
+def said_by_s3(code: str, detail: str) -> str:
+    """What an error of a server means, by its name in Amazon's library."""
+    told = f"{detail}, {code}" if detail else code
     return f"{_S3_CAUSES.get(code, 'the server refuses')} ({told})"
 
 
 def replace_file(path: Path, data: Any, *, sync: bool) -> None:
     """Write beside a local file, then rename over it."""
-    os.close(open_replaced(path, data, sync=sync))
-    if sync:
-        sync_folder(path.parent)
-
-
-def open_replaced(path: Path, data: Any, *, sync: bool) -> int:
-    """The file that has replaced another one, open for more; its folder is not synced yet."""
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    handle = os.open(beside, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL, 0o666)
     try:
-        write_all(handle, data)
-        if sync:
-            os.fsync(handle)
+        with beside.open("xb", buffering=0) as stream:
+            write_all(stream.fileno(), data)
+            if sync:
+                os.fsync(stream.fileno())
         beside.replace(path)
     except BaseException:
-        os.close(handle)
         beside.unlink(missing_ok=True)
         raise
-    return handle
+    if sync:
+        sync_folder(path.parent)
 
 
 def write_all(handle: int, data: Any) -> None:
@@ -213,11 +198,3 @@ def sync_folder(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
-
-
-def _flock(handle: int) -> bool:
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-    except OSError:
-        return False  # some network filesystems cannot lock a folder
-    return True

@@ -13,7 +13,9 @@ from typing import Any
 import platformdirs
 
 from clar_tune.errors import StoreError
-from clar_tune.store.files import Files, open_replaced, sync_folder, write_all
+from clar_tune.store.files import Files, sync_folder, write_all
+from clar_tune.store.own_folder import OwnFolder
+from clar_tune.store.stop_points import reach
 
 Line = tuple[str, dict[str, Any]]
 """A table and a row of it."""
@@ -29,6 +31,12 @@ def wal_path(files: Files, run: str) -> Path:
     cache = Path(platformdirs.user_cache_dir("clar-tune", appauthor=False))
     place = f"{files.filesystem.type_name}:{files.server}{files.root}"
     return cache / "wal" / hashlib.sha256(place.encode()).hexdigest()[:16] / f"{run}.jsonl"
+
+
+def own_folder(files: Files, run: str) -> OwnFolder:
+    """Whose the write-ahead file is, and in a directory the whole run: it lies beside the file."""
+    path = wal_path(files, run)
+    return OwnFolder(path.with_name("_driver") if files.local else path.with_suffix(".driver"))
 
 
 def read_wal(path: Path, only: str = "") -> tuple[str, Pending]:
@@ -55,37 +63,45 @@ def read_wal(path: Path, only: str = "") -> tuple[str, Pending]:
 class WriteAhead:
     """The write-ahead file of a driver at work."""
 
-    def __init__(self, path: Path, mark: str) -> None:
-        self.path, self._mark = path, mark
+    def __init__(self, path: Path, mark: str, folder: OwnFolder) -> None:
+        self.path, self._mark, self._folder = path, mark, folder
         self._handle: int | None = None
+        self._size = 0
 
     def start(self) -> None:
         """Begin an empty file; readers of the former one keep what they opened."""
-        header = json.dumps({"mark": self._mark}) + "\n"
+        header = (json.dumps({"mark": self._mark}) + "\n").encode()
         try:
             # Not opened by its name, under which another driver's file may lie by now.
-            handle = open_replaced(self.path, header.encode(), sync=True)
+            handle = self._folder.open_replaced(self.path, header, sync=True)
             self._close()
-            self._handle = handle
+            self._handle, self._size = handle, len(header)
             sync_folder(self.path.parent)
         except OSError as error:
             raise self._refused(error) from error
 
     def is_own(self) -> bool:
-        """Does the path still lead to the file that was started here?
+        """Does the path still lead to the file that was started here, with all that it got?
 
-        A driver that takes over begins a file of its own; a store may be moved away.
+        A driver that takes over renames the folder first and begins a file of its own later; a
+        store may be moved away, a file cut.
         """
         handle = self._opened()
         try:
-            return os.path.samestat(os.fstat(handle), os.stat(self.path))
+            own = os.fstat(handle)
+            whole = own.st_size == self._size and os.path.samestat(own, os.stat(self.path))
+            return whole and self._folder.held()
         except OSError as error:
             if error.errno in (errno.ENOENT, errno.ESTALE):
                 return False
             raise self._refused(error) from error
 
     def append(self, lines: Sequence[Line]) -> None:
-        """Add rows, all or none; they are on the disk when this returns."""
+        """Add rows, all or none; they are on the disk when this returns.
+
+        They are safe once ``is_own`` has been asked after that: who takes over takes the folder
+        first and reads the file afterwards, and so finds every row that was there before.
+        """
         handle = self._opened()
         texts = [json.dumps({"table": table, "row": row}) + "\n" for table, row in lines]
         data = "".join(texts).encode()
@@ -96,12 +112,14 @@ class WriteAhead:
         except OSError as error:
             os.ftruncate(handle, size)
             raise self._refused(error) from error
+        self._size += len(data)
+        reach("after-append", self.path)
 
     def remove(self) -> None:
         """The rows are all in Parquet, and the run is over; the file of another driver stays."""
         with suppress(OSError, StoreError):
             if self.is_own():
-                self.path.unlink()
+                self._folder.remove(self.path)
         self._close()
 
     def _opened(self) -> int:

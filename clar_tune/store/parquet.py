@@ -1,18 +1,24 @@
 """Parquet files of one table: their names, and reading and writing one of them."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from clar_tune.store.files import FAILURES, Files
-from clar_tune.store.schema import conform, damaged, present_columns, schema_of
+from clar_tune.store.schema import conform, damaged, increasing, present_columns, schema_of
 
 ROWS_PER_GROUP = 1 << 16
 """Small enough that two cores share the reading of one file."""
+
+ROWS_PER_BATCH = 1 << 14
+"""Of a part that is read without being held whole."""
+
+MARK = b"clar-tune"
+"""What files say of their driver: those that say so hold every row once."""
 
 _PATH = re.compile(r"(?P<table>\w+)/run=(?P<run>[a-z][a-z0-9-]*)/(?P<file>[^/._][^/]*\.parquet)")
 _FILE = re.compile(r"part-(?P<number>\d{5,})\.parquet")
@@ -75,27 +81,86 @@ def read_part(files: Files, part: Part, columns: Sequence[str] | None = None) ->
     return conform(found, part.table, wanted, shown)
 
 
-def check_part(files: Files, part: Part) -> bool:
-    """Does the part have exactly today's columns? An error if it is damaged or foreign."""
+class Facts(NamedTuple):
+    """What the end of a file tells about a part, without its rows."""
+
+    current: bool
+    """Does it have exactly today's columns?"""
+    marked: bool
+    """Was it written by a driver whose rows stand once in it?"""
+    first: int | None
+    """Its smallest ``seq``; none if it has no rows, or in the manifest."""
+    last: int | None
+
+
+def facts_of(files: Files, part: Part) -> Facts:
+    """What the end of a file tells; an error if it is damaged or foreign."""
     shown, schema = files.shown(part.path), schema_of(part.table)
     if part.number is None:
         raise damaged(shown, "the store did not write it")
     path, filesystem = files.full(part.path), files.filesystem
-    found = _patiently(files, part, lambda: pq.read_schema(path, filesystem=filesystem))
-    conform(found.empty_table(), part.table, schema.names, shown)
-    return all(
-        name in found.names and found.field(name).type == schema.field(name).type
+    found = _patiently(files, part, lambda: pq.read_metadata(path, filesystem=filesystem))
+    columns = found.schema.to_arrow_schema()
+    conform(columns.empty_table(), part.table, schema.names, shown)
+    current = all(
+        name in columns.names and columns.field(name).type == schema.field(name).type
         for name in schema.names
     )
+    bounds = [*_bounds(found)]
+    first, last = min(bounds, default=None), max(bounds, default=None)
+    return Facts(current, MARK in (found.metadata or {}), first, last)
 
 
-def write_part(files: Files, part: Part, rows: pa.Table) -> None:
-    """Write a part, or replace it, at one stroke."""
-    files.write(part.path, encoded(rows))
+def _bounds(found: pq.FileMetaData) -> Iterator[int]:
+    """The smallest and the largest ``seq`` of each group of rows."""
+    names = [found.schema.column(place).name for place in range(found.num_columns)]
+    if "seq" not in names:
+        return
+    for group in range(found.num_row_groups):
+        told = found.row_group(group).column(names.index("seq")).statistics
+        if told is not None and told.has_min_max:
+            yield from (told.min, told.max)
 
 
-def encoded(rows: pa.Table) -> pa.Buffer:
-    """A table as the bytes of a Parquet file."""
+def doubled(files: Files, parts: Mapping[Part, Facts]) -> bool:
+    """May a row stand twice in parts of a table that is only appended to?
+
+    Parts of today's drivers never overlap; in one of an older driver the numbers are looked at.
+    """
+    last = -1
+    for part, facts in parts.items():
+        if facts.last is None or facts.first is None:
+            continue
+        if facts.first <= last:
+            return True
+        if not facts.marked and not increasing(read_part(files, part, ["seq"])["seq"]):
+            return True
+        last = facts.last
+    return False
+
+
+def batches_of(files: Files, part: Part, columns: Sequence[str]) -> Iterator[pa.Table]:
+    """Rows of a part, some at a time."""
+    file = _opened(files, part)
+    present = present_columns(columns, file.schema_arrow.names)
+    for batch in file.iter_batches(ROWS_PER_BATCH, columns=present):
+        rows = pa.Table.from_batches([batch])
+        yield conform(rows, part.table, columns, files.shown(part.path))
+
+
+def decoded(data: bytes, part: Part, shown: str) -> pa.Table:
+    """Rows of a part that was read, in today's columns."""
+    try:
+        found = pq.read_table(pa.BufferReader(data), partitioning=None)
+    except FAILURES as error:
+        raise damaged(shown, error) from error
+    return conform(found, part.table, schema_of(part.table).names, shown)
+
+
+def encoded(rows: pa.Table, mark: str = "") -> pa.Buffer:
+    """A table as the bytes of a Parquet file, with a mark of the driver that writes it."""
+    if mark:
+        rows = rows.replace_schema_metadata({MARK: mark})
     sink = pa.BufferOutputStream()
     dictionaries = [name for name in rows.column_names if name not in _PLAIN]
     pq.write_table(

@@ -1,6 +1,6 @@
 """Tables of a store as readers see them: Parquet files plus what is still ahead of them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -11,11 +11,13 @@ from clar_tune.rows import FinalRow, RepeatRow, RunRow
 from clar_tune.store.files import Files
 from clar_tune.store.journal import Pending, read_wal, wal_path
 from clar_tune.store.lease import read_lease
-from clar_tune.store.parquet import Part, parts_of, read_part
+from clar_tune.store.parquet import Part, batches_of, doubled, facts_of, parts_of, read_part
 from clar_tune.store.schema import (
     APPENDED,
     TRIAL,
+    increasing,
     newest_trials,
+    once,
     rows_of,
     schema_of,
     table_of,
@@ -52,8 +54,28 @@ def read_table(
     names = _checked(table, columns)
     wanted = list(dict.fromkeys([*names, "seq", *(() if table in APPENDED else TRIAL)]))
     parts = parts_of(files, table, run)
-    stored = [read_part(files, part, wanted) for part in parts]
-    return merged(stored, table, pending, wanted).select(names)
+    rows = merged([read_part(files, part, wanted) for part in parts], table, pending, wanted)
+    if table in APPENDED and not increasing(rows["seq"]):
+        wanted = list(dict.fromkeys([*wanted, "key"]))
+        stored = [read_part(files, part, wanted) for part in parts]
+        rows = once(merged(stored, table, pending, wanted))
+    return rows.select(names)
+
+
+def stream_table(files: Files, table: str, run: str, columns: Sequence[str]) -> Iterator[pa.Table]:
+    """Rows of a table that is only appended to, as ``read_table`` gives them, some at a time."""
+    pending = pending_rows(files, run, table).get(table, [])
+    wanted, last = list(dict.fromkeys([*columns, "seq"])), -1
+    parts = parts_of(files, table, run)
+    if doubled(files, {part: facts_of(files, part) for part in parts}):
+        yield read_table(files, table, run, columns)
+        return
+    for part in parts:
+        for rows in batches_of(files, part, wanted):
+            last = rows["seq"][-1].as_py() if len(rows) else last
+            yield rows.select(columns)
+    ahead = table_of(table, [row for row in pending if row["seq"] > last])
+    yield ahead.select(columns)
 
 
 def merged(
@@ -68,10 +90,10 @@ def merged(
         return newest if pending else pa.concat_tables([*stored, newest])
     ahead = table_of(table, pending)
     ahead = ahead if columns is None else ahead.select(columns)
-    if stored and stored[-1].num_rows:
-        ahead = ahead.filter(pc.greater(ahead["seq"], pc.max(stored[-1]["seq"])))
-    rows = pa.concat_tables([*stored, ahead])
-    return rows if table in APPENDED else newest_trials(rows)
+    if table not in APPENDED:
+        return newest_trials(pa.concat_tables([*stored, ahead]))
+    last = max((pc.max(rows["seq"]).as_py() for rows in stored if len(rows)), default=-1)
+    return pa.concat_tables([*stored, ahead.filter(pc.greater(ahead["seq"], last))])
 
 
 def with_key(files: Files, part: Part, prefix: str) -> pa.Table:

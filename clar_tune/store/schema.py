@@ -64,6 +64,42 @@ def table_of(table: str, rows: Sequence[Mapping[str, Any]]) -> pa.Table:
     return pa.table(columns, schema=schema_of(table))
 
 
+def check_row(table: str, row: Mapping[str, Any]) -> None:
+    """Refuse a row that ``table_of`` would refuse, without making a table of it."""
+    for name, types, low, high, none in _checks(table):
+        value = row[name]
+        if value is None:
+            if not none:
+                raise StoreError(f"{table}, column {name}: a value is needed.")
+        elif type(value) not in types and (
+            isinstance(value, bool) or not isinstance(value, types)
+        ):
+            raise StoreError(f"{table}, column {name}: {value!r:.80} has a wrong type.")
+        elif high and not low <= value <= high:
+            raise StoreError(f"{table}, column {name}: {value} is out of range.")
+
+
+@cache
+def _checks(table: str) -> tuple[tuple[str, tuple[type, ...], int, int, bool], ...]:
+    """Of each column its name, what its values are in Python, their bounds, whether none is."""
+    bits = {"int32": 31, "int64": 63}
+    found = []
+    for name, (kind, none) in _kinds(table):
+        types = (int,) if kind in bits else (float, int) if kind is float else _PYTHON[kind]
+        bound = 1 << bits[kind] if kind in bits else 0
+        found.append((name, types, -bound, max(bound - 1, 0), none))
+    return tuple(found)
+
+
+_PYTHON: dict[Any, tuple[type, ...]] = {
+    str: (str,),
+    JSON: (str,),
+    SORTED_JSON: (str,),
+    bool: (bool,),
+    datetime: (str,),
+}
+
+
 def rows_of(kind: type[Kind], found: pa.Table) -> list[Kind]:
     """An Arrow table as records, texts of JSON as what they hold."""
     table = next(name for name, record in TABLES.items() if record is kind)
@@ -115,9 +151,28 @@ def conform(found: pa.Table, table: str, columns: Iterable[str], file: str) -> p
 
 def newest_trials(found: pa.Table) -> pa.Table:
     """One row per trial, the last one written, in the order of writing."""
-    newest = found.group_by(list(TRIAL)).aggregate([("seq", "max")])
-    kept = pc.is_in(found["seq"], value_set=newest["seq_max"].combine_chunks())
-    return found.filter(kept).sort_by("seq")
+    return _of_each(found.sort_by("seq"), TRIAL, "max")
+
+
+def increasing(numbers: pa.ChunkedArray) -> bool:
+    """Is each number larger than the one before?"""
+    return bool(pc.all(pc.greater(numbers[1:], numbers[:-1])).as_py() is not False)
+
+
+def once(found: pa.Table) -> pa.Table:
+    """Rows with each key once; two drivers of older versions could bring one in twice."""
+    if increasing(found["seq"]):
+        return found
+    return _of_each(found.sort_by("seq"), ("key",), "min")
+
+
+def _of_each(found: pa.Table, names: Sequence[str], which: str) -> pa.Table:
+    """Of the rows that agree in some columns the first (``min``) or the last one (``max``)."""
+    numbered = found.select(names).append_column("", pa.array(range(len(found)), pa.int64()))
+    kept = numbered.group_by(list(names)).aggregate([("", which)])[f"_{which}"]
+    if len(kept) == len(found):
+        return found
+    return found.filter(pc.is_in(numbered[""], value_set=kept.combine_chunks()))
 
 
 def damaged(file: str, reason: object) -> StoreError:

@@ -2,26 +2,31 @@
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from clar_tune.errors import StoreError, UnknownName
 from clar_tune.rows import FinalRow, RepeatRow, RepeatScore, RunRow, TrialRow
 from clar_tune.store.addresses import resolve
+from clar_tune.store.fence import Seen
 from clar_tune.store.files import Files
+from clar_tune.store.holder import CAREFUL, DEFAULT_TIMES, Access, LeaseTimes, free
 from clar_tune.store.journal import read_wal, wal_path
-from clar_tune.store.lease import DEFAULT_TIMES, Lease, LeaseTimes, check_free, read_lease
-from clar_tune.store.parquet import Part, numbered, parts_in, write_part
-from clar_tune.store.reader import find_key, read_manifest, read_table
+from clar_tune.store.lease import Lease, fence_of, read_lease
+from clar_tune.store.parquet import Part, encoded, numbered, parts_in
+from clar_tune.store.reader import find_key, read_manifest, read_table, stream_table
 from clar_tune.store.run_names import LATEST, check_name, is_name
 from clar_tune.store.schema import plain, rows_of, table_of
 from clar_tune.store.snapshot import Snapshot, snapshot
 from clar_tune.store.writer import RunWriter
+
+if TYPE_CHECKING:
+    from clar_tune.store.objects import Objects
 
 _MANIFEST = re.compile(r"runs/run=(?P<run>[a-z][a-z0-9-]*)/.+")
 _READERS = 8
@@ -44,20 +49,26 @@ class Store:
         path: str,
         url: str | None = None,
         server: str = "",
+        objects: "Callable[[], Objects] | None" = None,
         times: LeaseTimes = DEFAULT_TIMES,
+        access: Access = CAREFUL,
     ) -> None:
         self.url = url or path
-        self._files = Files(filesystem, path.rstrip("/") or path, self.url, server)
-        self._times = times
+        self._files = Files(filesystem, path.rstrip("/") or path, self.url, server, objects)
+        self._times, self._access = times, access
+        self._silent: dict[str, Seen] = {}
         self._damaged: dict[str, None] = {}
 
     @staticmethod
-    def open(url: str | os.PathLike[str], times: LeaseTimes | None = None) -> "Store":
+    def open(
+        url: str | os.PathLike[str], times: LeaseTimes | None = None, access: Access = CAREFUL
+    ) -> "Store":
         """A store at a directory or at a URI that pyarrow knows (``s3://``, ``gs://`` …).
 
-        ``times`` are those of its leases, by default what ``CLAR_TUNE_LEASE`` says.
+        ``times`` are those of its leases, by default what ``CLAR_TUNE_LEASE`` says; ``access``
+        says how runs are taken that may have a driver.
         """
-        return Store(*resolve(os.fspath(url)), times or LeaseTimes.of_environment())
+        return Store(*resolve(os.fspath(url)), times or LeaseTimes.of_environment(), access)
 
     def runs(self) -> list[StoredRun]:
         """All runs that can be read, the newest first; ``damaged`` names what cannot."""
@@ -96,11 +107,12 @@ class Store:
     def create(self, name: str, row: RunRow) -> RunWriter:
         """Begin a run under a new name."""
         self.check_new(name)
-        lease = Lease(self._files, name, times=self._times)
+        lease = self._lease(name)
         try:
             self._refuse_existing(name)
-            part = numbered("runs", name, 0)
-            write_part(self._files, part, table_of("runs", [plain("runs", row)]))
+            data = encoded(table_of("runs", [plain("runs", row)]), lease.mark)
+            with lease.fenced():
+                lease.fence.write(numbered("runs", name, 0).path, data)
             return RunWriter(self._files, name, row, lease)
         except BaseException:
             with suppress(StoreError):
@@ -111,16 +123,37 @@ class Store:
         """Refuse a name that no new run can have."""
         check_name(name)
         self._refuse_existing(name)
+        self.check_fence()
 
     def check_free(self, name: str) -> None:
-        """Refuse a run on which a driver is at work."""
-        check_free(self._files, name, self._times)
+        """Refuse a run on which a driver is at work; one that cannot be asked is waited for."""
+        self.check_fence()
+        fence = fence_of(self._files, name, self._times, self._access)
+        self._silent[name] = free(
+            fence.look, name, self._times, self._access, self._silent.get(name)
+        )
+
+    def check_fence(self) -> str:
+        """Refuse a store that cannot keep out a driver that was overtaken; or say what does it."""
+        fence_of(self._files, "", self._times, self._access)
+        if self._files.local:
+            return "by renames"
+        if self._access.single_driver or self._files.objects is None:
+            return "by nothing but the lease: --single-driver"
+        from clar_tune.store.bucket_fence import check_conditions
+
+        check_conditions(self._files, self._files.objects())
+        return "by conditional writes (If-None-Match, If-Match)"
+
+    def _lease(self, name: str, wal: str = "") -> Lease:
+        known = self._silent.get(name)
+        return Lease(self._files, name, wal, self._times, self._access, known)
 
     def reopen(self, name: str) -> RunWriter:
         """Go on with a run; what its last driver left unflushed is brought in."""
         name = self.find(name).name
         wal, _ = read_wal(wal_path(self._files, name), "runs")
-        lease = Lease(self._files, name, wal, self._times)
+        lease = self._lease(name, wal)
         try:
             row = read_manifest(self._files, name)
             if row is None:
@@ -132,9 +165,12 @@ class Store:
             raise
 
     def driven(self, run: StoredRun) -> bool:
-        """Whether some driver works on a run."""
+        """Whether some driver seems to work on a run; nobody waits to be sure of it.
+
+        A driver on another machine is judged by the clocks of both, which may differ.
+        """
         holder = read_lease(self._files, run.name)
-        return holder is not None and holder.alive(self._times)
+        return holder is not None and holder.seems_alive(self._times)
 
     def trials(self, run: str) -> list[TrialRow]:
         """One row per trial of a run, in order of their last change."""
@@ -146,8 +182,8 @@ class Store:
 
     def repeat_scores(self, run: str) -> Iterator[RepeatScore]:
         """What decisions need of the repeats of a run, in order of arrival."""
-        for batch in self.table("repeats", run, RepeatScore._fields).to_batches():
-            yield from map(RepeatScore._make, zip(*batch.to_pydict().values(), strict=True))
+        for rows in stream_table(self._files, "repeats", run, RepeatScore._fields):
+            yield from map(RepeatScore._make, zip(*rows.to_pydict().values(), strict=True))
 
     def table(self, name: str, run: str, columns: Sequence[str] | None = None) -> pa.Table:
         """A table of a run, or some columns of it, as stored and in order of arrival."""

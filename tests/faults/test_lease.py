@@ -10,7 +10,7 @@ from support.leases import left_behind
 from support.stored_rows import run_row
 
 from clar_tune.errors import StoreError
-from clar_tune.store import Store, lease
+from clar_tune.store import Store, processes
 from clar_tune.store.files import Files
 from clar_tune.store.lease import Lease
 
@@ -46,12 +46,12 @@ def test_a_driver_that_is_gone_from_this_host_is_replaced_at_once(files):
 
 def test_a_driver_that_nobody_has_waited_for_is_gone(files):
     process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
-    left_behind(files, pid=process.pid, born=lease._birth(process.pid))
+    left_behind(files, pid=process.pid, born=processes.birth(process.pid))
     with pytest.raises(StoreError, match="has a driver at work"):
         Lease(files, "first")
     process.kill()
     deadline = time.time() + 5
-    while lease._birth(process.pid) != "ended" and time.time() < deadline:
+    while processes.birth(process.pid) != "ended" and time.time() < deadline:
         time.sleep(0.01)
     Lease(files, "first")
     process.communicate()

@@ -10,7 +10,8 @@ from support.killed_drivers import assert_sigkill_loses_and_doubles_nothing, key
 from support.stored_rows import contents, repeat_row, run_row, trial_row
 
 from clar_tune.errors import StoreError
-from clar_tune.store import LeaseTimes, RunWriter, Store, journal, writer
+from clar_tune.store import Access, RunWriter, Store, journal, tables, writer
+from clar_tune.store.tables import Parts
 
 
 @pytest.fixture
@@ -79,21 +80,21 @@ def test_a_crash_between_flush_and_emptying_doubles_nothing(store, monkeypatch):
 
 
 def test_a_crash_between_two_parts_of_a_flush_loses_nothing(store, monkeypatch):
-    monkeypatch.setattr(writer, "ROWS_PER_PART", 3)
+    monkeypatch.setattr(tables, "ROWS_PER_PART", 3)
     run = store.create("first", run_row())
     run.append([repeat_row(number) for number in range(5)])
-    real = writer.write_part
+    real = Parts.write
 
-    def only_first(files, part, rows):
-        if part.number:
+    def only_first(parts, number, rows):
+        if number:
             raise KeyboardInterrupt
-        real(files, part, rows)
+        real(parts, number, rows)
 
-    monkeypatch.setattr(writer, "write_part", only_first)
+    monkeypatch.setattr(Parts, "write", only_first)
     with pytest.raises(KeyboardInterrupt):
         run.flush()
     assert keys(store) == list(range(5))
-    monkeypatch.setattr(writer, "write_part", real)
+    monkeypatch.setattr(Parts, "write", real)
     abandon(run)
     store.reopen("first").close()
     assert keys(store) == list(range(5))
@@ -126,7 +127,7 @@ def test_a_store_that_cannot_be_flushed_keeps_rows_and_is_tried_again(store, mon
     monkeypatch.setattr(writer, "FIRST_RETRY", 0.01)
     run = store.create("first", run_row())
     with monkeypatch.context() as patch:
-        patch.setattr(writer, "write_part", _refuse)
+        patch.setattr(Parts, "write", _refuse)
         for number in range(3):
             run.append([repeat_row(number)])
             run.tick()
@@ -143,7 +144,7 @@ def test_a_store_that_refuses_for_long_stops_the_run(store, monkeypatch):
     monkeypatch.setattr(writer, "LOCAL_PERIOD", 0.0)
     monkeypatch.setattr(writer, "PATIENCE", 0.0)
     run = store.create("first", run_row())
-    monkeypatch.setattr(writer, "write_part", _refuse)
+    monkeypatch.setattr(Parts, "write", _refuse)
     run.append([repeat_row(0)])
     with pytest.raises(StoreError, match="refused"):
         run.append([repeat_row(1)])
@@ -155,7 +156,7 @@ def test_a_close_that_fails_leaves_a_run_that_can_be_reopened(store, monkeypatch
     run = store.create("first", run_row())
     run.append([repeat_row(0)])
     with monkeypatch.context() as patch:
-        patch.setattr(writer, "write_part", _refuse)
+        patch.setattr(Parts, "write", _refuse)
         with pytest.raises(StoreError, match="refused"):
             run.close(state="finished")
     run = store.reopen("first")
@@ -200,7 +201,7 @@ def test_a_store_that_is_moved_takes_all_its_rows_along(store, tmp_path):
         with pytest.raises(StoreError, match="the store was moved or removed"):
             deed()
     assert not (tmp_path / "store").exists()
-    again = Store.open(tmp_path / "elsewhere", LeaseTimes(expiry=-1.0)).reopen("first")
+    again = Store.open(tmp_path / "elsewhere", access=Access(take_over=True)).reopen("first")
     again.append([repeat_row(2)])
     again.close()
     assert keys(Store.open(tmp_path / "elsewhere")) == [0, 1, 2]

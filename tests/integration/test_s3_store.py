@@ -8,7 +8,7 @@ from support.s3_server import BUCKET, SECRET_KEY, s3_server
 from support.stored_rows import final_row, repeat_row, run_row, trial_row
 
 from clar_tune.errors import StoreError
-from clar_tune.store import LeaseTimes, Store, writer
+from clar_tune.store import Access, Store, tables, writer
 from clar_tune.store.sql import run_query
 
 
@@ -23,7 +23,7 @@ def store(request, server, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     for name, value in server.environment.items():
         monkeypatch.setenv(name, value)
-    yield Store.open(f"s3://{BUCKET}/{request.node.name}/a folder", LeaseTimes(settle=0.0))
+    yield Store.open(f"s3://{BUCKET}/{request.node.name}/a folder")
     server.refuse_writes(None)
 
 
@@ -52,8 +52,7 @@ def test_requests_are_few(store, server):
     run.append([repeat_row(number) for number in range(1, 1000)] + [trial_row(0), final_row(1)])
     server.requests()
     run.flush()
-    lease_and_three_tables = 4 * ["HEAD", "GET", "PUT"]
-    assert [line.split()[0] for line in server.requests()] == lease_and_three_tables
+    assert [line.split()[0] for line in server.requests()] == ["PUT", "PUT", "PUT"]  # a table each
     assert len(store.table("repeats", "first")) == 1000
     assert [line.split()[0] for line in server.requests()] == ["GET", "HEAD", "GET"]
     run.close()
@@ -64,8 +63,11 @@ def test_requests_are_few(store, server):
     assert len(server.requests()) == 1 + 2 * 3  # one listing, a head and a get per manifest
     objects = [path for path in store._files.under("") if "first" in path]
     assert sorted(objects) == [
-        f"{table}/run=first/part-00000.parquet"
-        for table in ("finals", "repeats", "runs", "trials")
+        "finals/run=first/part-00000.parquet",
+        "repeats/run=first/part-00000.parquet",
+        "runs/run=first/_lease.json",  # released; it cannot be removed under a condition
+        "runs/run=first/part-00000.parquet",
+        "trials/run=first/part-00000.parquet",
     ]
 
 
@@ -95,12 +97,12 @@ def test_refused_writes_lose_nothing(store, server, fault, monkeypatch):
     assert keys(store) == [0, 1, 2]
 
 
-@pytest.mark.parametrize("rows_per_part", [3, writer.ROWS_PER_PART])
+@pytest.mark.parametrize("rows_per_part", [3, tables.ROWS_PER_PART])
 @pytest.mark.parametrize("row", [trial_row, repeat_row, final_row])
 def test_a_write_whose_answer_was_lost_adds_nothing_when_tried_again(
     store, server, row, rows_per_part, monkeypatch
 ):
-    monkeypatch.setattr(writer, "ROWS_PER_PART", rows_per_part)
+    monkeypatch.setattr(tables, "ROWS_PER_PART", rows_per_part)
     run = store.create("first", run_row())
     run.append([row(0)])
     run.flush()
@@ -145,7 +147,7 @@ def test_a_store_that_refuses_for_long_ends_the_driver_and_keeps_the_rows(
     assert "s3://" in str(caught.value) and "\n" not in str(caught.value)
     server.refuse_writes(None)
     assert keys(store) == [0]
-    again = Store.open(store.url, LeaseTimes(expiry=-1.0, settle=0.0)).reopen("first")
+    again = Store.open(store.url, access=Access(take_over=True)).reopen("first")
     assert again.lost == 0 and again.row.state == "finished"
     again.close()
     assert keys(store) == [0]

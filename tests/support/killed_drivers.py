@@ -14,9 +14,9 @@ from clar_tune.store import Store
 DRIVER = """
 import sys
 from support.stored_rows import repeat_row, trial_row
-from clar_tune.store import Store, writer
+from clar_tune.store import Store, tables, writer
 
-writer.ROWS_PER_PART, writer.FLUSH_ROWS = 40, 7  # many flushes and parts
+tables.ROWS_PER_PART, tables.TRIALS_PER_PART, writer.FLUSH_ROWS = 40, 2, 7  # many parts
 run = Store.open(sys.argv[1]).reopen("first")
 number = int(sys.argv[2])
 while True:

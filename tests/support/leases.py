@@ -11,7 +11,7 @@ def left_behind(files: Files, **changes) -> None:
     """A lease as some other driver wrote it."""
     mine = Lease(files, "first")
     path = f"{files.root}/runs/run=first/_lease.json"
-    holder = replace(read_lease(files, "first"), nonce="other", **changes)
+    holder = replace(read_lease(files, "first"), **changes)
     with open(path, "w") as stream:
         json.dump({name: getattr(holder, name) for name in holder.__slots__}, stream)
     mine._end.set()

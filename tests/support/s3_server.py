@@ -114,7 +114,7 @@ class Faulty:
             return _refused(environ, noted, *STRANGER)
         if self._fault == "lost-answer" and method == "PUT" and path.endswith(".parquet"):
             b"".join(self._behind(environ, lambda *_: None))  # written, and nobody is told
-            return _refused(environ, noted, *LOST)
+            return _refused({**environ, "CONTENT_LENGTH": "0"}, noted, *LOST)  # it is read
         if self._fault in FAULTS and method in WRITES:
             return _refused(environ, noted, *FAULTS[self._fault])
         return self._behind(environ, noted)

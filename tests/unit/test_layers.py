@@ -35,6 +35,7 @@ HOMES = {
     "optuna": {"search", "analysis"},
     "pyarrow": {"store"},
     "duckdb": {"store"},
+    "obstore": {"store"},
     "altair": {"report"},
     "vl_convert": {"report"},
     "jinja2": {"report"},

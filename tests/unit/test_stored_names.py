@@ -22,7 +22,7 @@ from clar_tune.records import (
 from clar_tune.rows import GraphFacts, LeftOut, PlannedStudy
 from clar_tune.space import Choice, Fixed, Options, Range
 from clar_tune.space.model import SearchRules, TrainingRules
-from clar_tune.store.lease import Holder
+from clar_tune.store.holder import Holder
 from clar_tune.store.schema import plain
 from clar_tune.training.ablation import Summary
 from clar_tune.training.frequencies import Energy
@@ -211,7 +211,7 @@ TEXTS = [
     '{"host": "h", "node": "n", "since": "2026-11-17T10:00:00+00:00", "cause": "CUDA error"}',
     (
         '{"host": "h", "pid": 7, "born": "b", "nonce": "n", "wal": "w", "heartbeat": 1.5, '
-        '"seq": -1, "released": false}'
+        '"seq": -1, "released": false, "epoch": 0, "boot": "", "clock": 0.0}'
     ),
     '{"total": 1.0, "constant": 0.5, "frequency": null, "bands": [0.25, 0.75]}',
     '{"mean": 0.5, "deviation": null}',

@@ -8,13 +8,14 @@ from pyarrow import fs
 from support.stored_rows import repeat_row, run_row, trial_row
 
 from clar_tune.errors import StoreError
-from clar_tune.store import LeaseTimes, Store, lease, writer
+from clar_tune.store import Access, LeaseTimes, Store, fence, holder, writer
 from clar_tune.store.files import Files
 from clar_tune.store.sql import run_query
 
 AT_ONCE = LeaseTimes(settle=0.0)
-EXPIRED = LeaseTimes(expiry=-1.0, settle=0.0)
-"""Whoever goes by these times takes every driver for gone."""
+ALONE = Access(single_driver=True)
+OVER = Access(single_driver=True, take_over=True)
+"""Whoever comes with this takes every driver for gone."""
 
 
 @pytest.fixture(autouse=True)
@@ -26,23 +27,29 @@ def on_first_machine(tmp_path, monkeypatch):
 def store(request, tmp_path):
     """Filesystems that offer neither renames nor locks, as far as the store knows."""
     if request.param == "mock":
-        return Store(fs._MockFileSystem(), "bucket/folder", "mock://bucket/folder", times=AT_ONCE)
+        return Store(
+            fs._MockFileSystem(),
+            "bucket/folder",
+            "mock://bucket/folder",
+            times=AT_ONCE,
+            access=ALONE,
+        )
     (tmp_path / "bucket").mkdir()
     filesystem = fs.SubTreeFileSystem(str(tmp_path / "bucket"), fs.LocalFileSystem())
-    return Store(filesystem, "", "sub://bucket", times=AT_ONCE)
+    return Store(filesystem, "", "sub://bucket", times=AT_ONCE, access=ALONE)
 
 
 def here(monkeypatch, tmp_path, machine: str) -> None:
     """Be on a machine: it has its own name and its own cache."""
     folder = tmp_path / machine
     monkeypatch.setattr(platformdirs, "user_cache_dir", lambda *_, **__: str(folder))
-    monkeypatch.setattr(lease.socket, "gethostname", lambda: machine)
+    monkeypatch.setattr(holder.socket, "gethostname", lambda: machine)
 
 
 def elsewhere(store: Store) -> Store:
     """The same store as a machine opens it that has waited in vain for a heartbeat."""
     files = store._files
-    return Store(files.filesystem, files.root, store.url, times=EXPIRED)
+    return Store(files.filesystem, files.root, store.url, times=AT_ONCE, access=OVER)
 
 
 def keys(store: Store) -> list[int]:
@@ -206,9 +213,9 @@ def test_a_driver_that_wakes_after_another_machine_has_finished_doubles_nothing(
 
 
 def test_a_claim_that_is_gone_before_it_has_settled_is_lost(store, monkeypatch):
-    path = lease.lease_path("first")
+    path = fence.lease_path("first")
     with monkeypatch.context() as patch:
-        patch.setattr(lease.time, "sleep", lambda _: store._files.delete(path))
+        patch.setattr(fence.time, "sleep", lambda _: store._files.delete(path))
         with pytest.raises(StoreError, match="its lease is gone"):
             store.create("first", run_row())
     assert store._files.under("") == []

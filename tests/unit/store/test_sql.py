@@ -11,7 +11,7 @@ from support.stored_rows import final_row, repeat_row, run_row, trial_row
 
 from clar_tune.errors import QueryError
 from clar_tune.rows import TABLES
-from clar_tune.store import Store, writer as writing
+from clar_tune.store import Store, tables
 from clar_tune.store.sql import run_query
 
 
@@ -56,7 +56,7 @@ def test_run_is_the_first_column_of_every_table(store):
 
 
 def test_full_parts_of_a_run_at_work_are_read_once(tmp_path, monkeypatch):
-    monkeypatch.setattr(writing, "ROWS_PER_PART", 2)
+    monkeypatch.setattr(tables, "ROWS_PER_PART", 2)
     store = Store.open(tmp_path)
     writer = store.create("first", run_row())
     for number in range(5):

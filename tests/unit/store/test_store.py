@@ -12,7 +12,7 @@ from support.stored_rows import NOON, final_row, repeat_row, run_row, trial_row
 
 from clar_tune.errors import ClarTuneError, StoreError, UnknownName
 from clar_tune.rows import TABLES
-from clar_tune.store import Store, writer as writing
+from clar_tune.store import Store, tables
 
 COMMON = ("run", "space", "graph", "method", "backbone", "regularizer", "condition", "protocol")
 REPEAT = (
@@ -124,7 +124,7 @@ def test_trials_of_different_studies_do_not_replace_each_other(store):
 
 
 def test_a_full_part_is_followed_by_a_new_one(store, tmp_path, monkeypatch):
-    monkeypatch.setattr(writing, "ROWS_PER_PART", 4)
+    monkeypatch.setattr(tables, "ROWS_PER_PART", 4)
     writer = store.create("first", run_row())
     for start in range(0, 10, 2):
         writer.append([repeat_row(start), repeat_row(start + 1)])
