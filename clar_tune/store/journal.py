@@ -103,7 +103,7 @@ class WriteAhead:
         first and reads the file afterwards, and so finds every row that was there before.
         """
         handle = self._opened()
-        texts = [json.dumps({"table": table, "row": row}) + "\n" for table, row in lines]
+        texts = [f'{{"table": "{table}", "row": {json.dumps(row)}}}\n' for table, row in lines]
         data = "".join(texts).encode()
         size = os.fstat(handle).st_size
         try:

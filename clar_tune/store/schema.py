@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields
 from datetime import UTC, datetime
 from functools import cache
+from operator import attrgetter
 from types import NoneType
 from typing import Any, TypeVar, get_args, get_type_hints
 
@@ -115,14 +116,26 @@ def rows_of(kind: type[Kind], found: pa.Table) -> list[Kind]:
 
 def plain(table: str, row: Row) -> dict[str, Any]:
     """A record as the write-ahead file holds it: times and JSON become text."""
-    values = {name: getattr(row, name) for name in schema_of(table).names}
+    names, times, get = _columns(table)
+    values = dict(zip(names, get(row), strict=True))
     for name, ordered in _json_columns(table).items():
         if values[name] is not None:
-            values[name] = json.dumps(values[name], sort_keys=ordered)
-    for name, value in values.items():
-        if isinstance(value, datetime):
-            values[name] = value.astimezone(UTC).isoformat()
+            values[name] = (_sorted_json if ordered else _json)(values[name])
+    for name in times:
+        if isinstance(values[name], datetime):
+            values[name] = values[name].astimezone(UTC).isoformat()
     return values
+
+
+_json, _sorted_json = json.JSONEncoder().encode, json.JSONEncoder(sort_keys=True).encode
+
+
+@cache
+def _columns(table: str) -> tuple[list[str], list[str], attrgetter]:  # type: ignore[type-arg]
+    """The columns of a table, those that are times, and what takes all of them from a record."""
+    names = schema_of(table).names
+    times = [name for name, (kind, _) in _kinds(table) if kind is datetime]
+    return names, times, attrgetter(*names)
 
 
 def present_columns(wanted: Sequence[str], present: Collection[str]) -> list[str]:
