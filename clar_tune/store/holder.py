@@ -49,6 +49,9 @@ class LeaseTimes:
 
 DEFAULT_TIMES = LeaseTimes()
 
+LOOK = 0.5
+"""Seconds between two looks at a heartbeat, at most."""
+
 
 @stored_as(
     *("host", "pid", "born", "nonce", "wal", "heartbeat", "seq", "released"),
@@ -169,7 +172,7 @@ def free(
         if not told:
             _tell(seen, run, times, access)
             told = True
-        time.sleep(min(times.period, times.expiry / 10) / 2)
+        time.sleep(min(times.period / 2, LOOK))
         now = look()
         if now != seen and _same(now, seen):
             holder = holder_of(now.lease)

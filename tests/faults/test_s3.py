@@ -63,8 +63,13 @@ def test_a_search_is_killed_resumed_and_read_by_every_command(place):
     assert {key: done[key] for key in after} == after
     assert_exact(place, "it", trials=6, repeats=3, finals=3)
     assert sorted(objects(place)) == [
-        f"{table}/run=it/part-00000.parquet" for table in ("finals", "repeats", "runs", "trials")
+        "finals/run=it/part-00000.parquet",
+        "repeats/run=it/part-00000.parquet",
+        "runs/run=it/_lease.json",  # released; it cannot be removed under a condition
+        "runs/run=it/part-00000.parquet",
+        "trials/run=it/part-00000.parquet",
     ]
+    assert not [path for path in place.cache.rglob("wal/*/*") if "driver" in path.name]
     assert not list(place.cache.rglob("*.jsonl"))
     place.given["CLAR_TUNE_STORE"] = url
     assert_readable(place, keys=list(done))

@@ -8,7 +8,8 @@ from support.s3_server import BUCKET, SECRET_KEY, s3_server
 from support.stored_rows import final_row, repeat_row, run_row, trial_row
 
 from clar_tune.errors import StoreError
-from clar_tune.store import Access, Store, tables, writer
+from clar_tune.store import Access, LeaseTimes, Store, tables, writer
+from clar_tune.store.objects import Objects
 from clar_tune.store.sql import run_query
 
 
@@ -166,3 +167,55 @@ def test_wrong_credentials_are_one_clear_line_without_them(store, monkeypatch, d
         deed(Store.open(store.url))
     said = str(caught.value)
     assert "AKIDUNKNOWN" not in said and SECRET_KEY not in said and "\n" not in said
+
+
+def test_a_bucket_that_ignores_conditions_is_refused_before_anything_is_written(store, server):
+    server.refuse_writes("no-conditions")
+    with pytest.raises(StoreError, match="does not honour conditional writes .* --single-driver"):
+        store.check_new("first")
+    with pytest.raises(StoreError, match="does not honour conditional writes"):
+        store.check_free("first")
+    assert store._files.under("") == []
+    alone = Store.open(store.url, LeaseTimes(settle=0.0), Access(single_driver=True))
+    alone.check_new("first")
+    run = alone.create("first", run_row())
+    run.append([repeat_row(0)])
+    run.close(state="finished")
+    assert keys(store) == [0]
+
+
+def test_a_bucket_that_honours_conditions_is_known_and_left_as_it_was(store):
+    assert store.check_fence() == "by conditional writes (If-None-Match, If-Match)"
+    assert store._files.under("") == []
+
+
+def test_a_heartbeat_whose_answer_was_lost_is_ones_own(store, monkeypatch):
+    run = store.create("first", run_row())
+    put = Objects.put
+
+    def lost(objects, path, data, version):
+        put(objects, path, data, version)
+        monkeypatch.setattr(Objects, "put", put)
+        raise OSError(0, "no answer")
+
+    monkeypatch.setattr(Objects, "put", lost)
+    with pytest.raises(StoreError, match="no answer"):
+        run._lease.renew(1)
+    run._lease.renew(2)
+    run._lease.check()
+    run.close()
+
+
+def test_keys_of_a_profile_are_taken_where_the_environment_has_none(
+    store, server, tmp_path, monkeypatch
+):
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"):
+        monkeypatch.delenv(name)
+    file = tmp_path / "credentials"
+    lines = [f"{k.lower()} = {v}" for k, v in server.credentials.items() if k != "AWS_REGION"]
+    file.write_text("\n".join(["[tests]", *lines]))
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(file))
+    monkeypatch.setenv("AWS_PROFILE", "tests")
+    opened = Store.open(store.url)
+    opened.create("first", run_row()).close(state="finished")
+    assert opened.find("first").row.state == "finished"

@@ -19,6 +19,7 @@ SECRET_KEY = "s3cr3t-0f-the-t3sts-WJalrXUtnFEMI"
 SESSION_TOKEN = "session-t0ken-of-the-tests-FwoGZXIvYXdz"
 
 SWITCH = "/_faults"
+CONDITIONS = ("HTTP_IF_MATCH", "HTTP_IF_NONE_MATCH")
 WRITES = ("PUT", "POST", "DELETE")
 FAULTS = {
     "slow-down": ("503 Slow Down", "SlowDown", "Please reduce your request rate."),
@@ -58,7 +59,8 @@ class Server:
     def refuse_writes(self, fault: str | None) -> None:
         """Begin to answer writes with a fault, or end it.
 
-        By ``lost-answer`` Parquet files are written, and their writer is told that they are not.
+        By ``lost-answer`` Parquet files are written, and their writer is told that they are not;
+        by ``no-conditions`` everything is written, whatever its condition.
         """
         self._asked("POST", {"fault": fault})
 
@@ -115,6 +117,8 @@ class Faulty:
         if self._fault == "lost-answer" and method == "PUT" and path.endswith(".parquet"):
             b"".join(self._behind(environ, lambda *_: None))  # written, and nobody is told
             return _refused({**environ, "CONTENT_LENGTH": "0"}, noted, *LOST)  # it is read
+        if self._fault == "no-conditions":
+            environ = {k: v for k, v in environ.items() if k not in CONDITIONS}
         if self._fault in FAULTS and method in WRITES:
             return _refused(environ, noted, *FAULTS[self._fault])
         return self._behind(environ, noted)

@@ -232,3 +232,15 @@ def test_a_damaged_object_is_named_by_its_address(store):
         store.table("repeats", "first")
     assert run_query(store, "SELECT count(*) AS n FROM repeats").to_pylist() == [{"n": 0}]
     assert len(store.damaged()) == 1
+
+
+def test_a_store_without_conditional_writes_is_refused(store):
+    careful = Store(store._files.filesystem, store._files.root, store.url)
+    for deed in (
+        lambda: careful.check_new("first"),
+        lambda: careful.check_free("first"),
+        lambda: careful.create("first", run_row()),
+    ):
+        with pytest.raises(StoreError, match="no conditional writes.*--single-driver"):
+            deed()
+    assert store._files.under("") == []
