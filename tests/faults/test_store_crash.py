@@ -5,6 +5,7 @@ import os
 import time
 from pathlib import Path
 
+import pandas
 import pytest
 from support.killed_drivers import assert_sigkill_loses_and_doubles_nothing, keys
 from support.stored_rows import contents, repeat_row, run_row, trial_row
@@ -77,6 +78,7 @@ def test_a_crash_between_flush_and_emptying_doubles_nothing(store, monkeypatch):
     abandon(run)
     store.reopen("first").close()
     assert keys(store) == [0, 1] and len(store.trials("first")) == 1
+    assert pandas.read_parquet(f"{store.url}/repeats")["repeat"].tolist() == [0, 1]
 
 
 def test_a_crash_between_two_parts_of_a_flush_loses_nothing(store, monkeypatch):
