@@ -74,9 +74,9 @@ class StudySearcher(Unsaved, Searcher):
         """A job, nothing for now while others are out, or the end."""
         if not self._capacity.has_room(self._scheduler.graphs_at_work):
             return None
-        job = self._first_error.guard(lambda: self._scheduler.next_job(trial_id))
-        if job is not None:
-            return {"job": job}
+        given = self._first_error.guard(lambda: self._scheduler.assign(trial_id))
+        if given is not None:
+            return {"assignment": given}
         self._first_error.over = self._first_error.error is not None or not self._scheduler.live
         return Searcher.FINISHED if self._first_error.over else None
 
@@ -101,9 +101,9 @@ class StudyScheduler(Unsaved, FIFOScheduler):
 
     def on_trial_result(self, controller: Any, trial: Trial, result: dict[str, Any]) -> str:
         """Write the result down; go on or stop."""
-        outcome, node = result["outcome"], result["node"]
+        batch, node = result["batch"], result["node"]
         goes_on = self._first_error.guard(
-            lambda: self._scheduler.receive(trial.trial_id, outcome, node), otherwise=False
+            lambda: self._scheduler.receive(trial.trial_id, batch, node), otherwise=False
         )
         return str(TrialScheduler.CONTINUE if goes_on else TrialScheduler.STOP)
 
@@ -130,7 +130,7 @@ class RunCallback(Unsaved, Callback):
         self, iteration: int, trials: Any, trial: Trial, result: dict[str, Any], **info: Any
     ) -> None:
         """What was written down need not stay in Tune's memory."""
-        result.pop("outcome", None)
+        result.pop("batch", None)
 
     def on_trial_complete(self, iteration: int, trials: Any, trial: Trial, **info: Any) -> None:
         """Tune keeps every trial there ever was: of one that ended its name is enough."""

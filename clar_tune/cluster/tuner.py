@@ -11,7 +11,7 @@ from clar_tune.cluster.ray_internals import withhold_credentials
 from clar_tune.cluster.tune_hooks import FirstError, RunCallback, StudyScheduler, StudySearcher
 from clar_tune.cluster.worker import Worker
 from clar_tune.graphs import Graph
-from clar_tune.search import Job, Scheduler
+from clar_tune.search import Assignment, Scheduler
 
 NODE_ID = "ray.io/node-id"
 """The label by which Ray's placement groups know machines apart."""
@@ -36,11 +36,11 @@ def search(
     trainable = tune.with_parameters(Worker, graphs=dict(graphs), gpus=gpus)
 
     def request(config: dict[str, Any]) -> tune.PlacementGroupFactory:
-        job: Job = config["job"]
-        bundles = [capacity.asked(job.spec.graph).request]
-        if not job.avoid:
+        given: Assignment = config["assignment"]
+        bundles = [capacity.asked(given.graph).request]
+        if not given.avoid:
             return tune.PlacementGroupFactory(bundles)
-        elsewhere = {NODE_ID: f"!in({', '.join(sorted(job.avoid))})"}
+        elsewhere = {NODE_ID: f"!in({', '.join(sorted(given.avoid))})"}
         return tune.PlacementGroupFactory(bundles, bundle_label_selector=[elsewhere])
 
     tuner = tune.Tuner(
