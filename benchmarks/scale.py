@@ -1,15 +1,20 @@
-"""What ten thousand trials cost the driver: its memory, its time per trial, its store.
+"""What a hundred thousand trials cost the driver: its processor, its memory, its store.
 
-Studies of the space `all`, a hundred by default, go through the real searcher, scheduler, Ray
-actors and store. Only the training inside a worker is a stub, which makes up a score from the
-configuration at once. One generated graph stands for all graphs, so that no data is needed.
+A thousand studies, made by conditions on ten graphs, go through the real searcher, scheduler, Ray
+actors and store. Trials have one repeat. Only the training inside a worker is a stub, which makes
+up a score from the configuration at once. One generated graph stands for all graphs, so that no
+data is needed.
 
-    python -m benchmarks.scale
-    python -m benchmarks.scale --trials 30
+    python -m benchmarks.scale --folder scale
+    python -m benchmarks.scale --studies 100 --trials 30
+
+With a folder the run can be interrupted (Ctrl-C, or --hours), and the same command goes on.
 """
 
 import json
 import random
+import resource
+import signal
 import tempfile
 import time
 from dataclasses import asdict, dataclass, replace
@@ -21,13 +26,36 @@ import click
 
 from benchmarks.memory import megabytes
 
-SHARE = 10
-"""The first and the last of so many parts are compared."""
+GRAPHS = 10
+"""Graphs are served one after the other: each is a tenth of the trials, with the cheap first
+proposals of its studies and the dear last ones."""
 WARM_UP = 10
-"""Trials that are not timed: workers start one after the other."""
-METHODS = 10
-"""Studies per graph: graphs are served one after the other, and of a hundred studies each is
-a part, with the cheap first proposals of its studies and the dear last ones."""
+"""Trials that are not counted: workers start one after the other."""
+RUN = "scale"
+
+SPACE = """
+description: many studies of one method
+graphs: [{graphs}]
+methods: [gcn+clar]
+protocol: balanced-60-20-20
+conditions: [{{sweep: {{scale: [{scales}]}}}}]
+search: {{trials: 100, repeats: 1, sampler: tpe}}
+finals: 1
+settings:
+  tuned:
+    shared:
+      lr: {{low: 0.001, high: 0.1, log: true}}
+      weight_decay: {{choices: [0, 5e-5, 5e-4, 5e-3]}}
+      dropout: {{choices: [0, 0.2, 0.4, 0.6, 0.8]}}
+    regularizers:
+      clar:
+        alpha: {{choices: [0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1]}}
+        beta: {{choices: [0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1]}}
+        samples: {{choices: [1, 2]}}
+        sampling: {{choices: [node, edge]}}
+        reduction: {{choices: [node-mean, trace, released]}}
+        clamp: {{choices: [1, 10, null]}}
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,26 +64,19 @@ class Figures:
 
     studies: int
     trials: int
-    trainings: int
+    finals: int
     seconds: float
     """From the first trial to the last."""
-    first: float
-    """Milliseconds per trial in the first part of the trials."""
-    last: float
-    """The same in the last part."""
+    cpu: float
+    """Milliseconds of the driver's processor per trial, its children apart."""
     first_cpu: float
-    """Milliseconds of the driver's processor time per trial in the first part of the trials."""
+    """The same in the first tenth of the trials."""
     last_cpu: float
-    """The same in the last part: unlike the time that passes, it knows no other programs."""
+    """The same in the last tenth."""
     driver_mb: float
     """Peak memory of the driver's process."""
     store_mb: float
     files: int
-
-    @property
-    def ratio(self) -> float:
-        """How much longer a trial takes in the end."""
-        return self.last / self.first
 
     @property
     def cpu_ratio(self) -> float:
@@ -64,106 +85,147 @@ class Figures:
 
 
 @click.command()
-@click.option("--studies", default=100, show_default=True, type=click.IntRange(METHODS, 120))
+@click.option("--studies", default=1000, show_default=True, type=click.IntRange(GRAPHS))
 @click.option("--trials", default=100, show_default=True, type=click.IntRange(12))
-@click.option("--repeats", default=3, show_default=True, type=click.IntRange(1))
-@click.option("--folder", type=click.Path(path_type=Path), help="Where the store lies.")
+@click.option("--hours", default=2.0, show_default=True, help="Pause after so long.")
+@click.option("--folder", type=click.Path(path_type=Path), help="Where the store is kept.")
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
-def main(studies: int, trials: int, repeats: int, folder: Path | None, as_json: bool) -> None:
+def main(studies: int, trials: int, hours: float, folder: Path | None, as_json: bool) -> None:
     """Run a search whose trainings take no time."""
-    with tempfile.TemporaryDirectory(dir=folder) as scratch:
-        figures = measure(Path(scratch) / "store", studies, trials, repeats)
-    if as_json:
-        ratios = {"ratio": figures.ratio, "cpu_ratio": figures.cpu_ratio}
-        print(json.dumps({**asdict(figures), **ratios}))
+    with tempfile.TemporaryDirectory() as scratch:
+        figures = measure(folder or Path(scratch), studies, trials, hours)
+    if figures is None:
+        print("paused; the same command goes on")
         return
-    print(f"studies, trials, trainings  {figures.studies}, {figures.trials}, {figures.trainings}")
-    print(f"from first trial to last    {figures.seconds:.0f} s")
-    print(f"per trial, first tenth      {figures.first:.1f} ms")
-    print(f"per trial, last tenth       {figures.last:.1f} ms, {figures.ratio:.2f} x")
-    print(f"driver's processor, first   {figures.first_cpu:.1f} ms")
-    print(f"driver's processor, last    {figures.last_cpu:.1f} ms, {figures.cpu_ratio:.2f} x")
-    print(f"driver, peak memory         {figures.driver_mb:.0f} MB")
-    print(f"store                       {figures.store_mb:.1f} MB in {figures.files} files")
+    if as_json:
+        print(json.dumps({**asdict(figures), "cpu_ratio": figures.cpu_ratio}))
+        return
+    print(f"studies, trials, finals    {figures.studies}, {figures.trials}, {figures.finals}")
+    print(f"from first trial to last   {figures.seconds:.0f} s")
+    print(f"driver's processor         {figures.cpu:.2f} ms per trial")
+    print(f"  first tenth              {figures.first_cpu:.2f} ms")
+    print(f"  last tenth               {figures.last_cpu:.2f} ms, {figures.cpu_ratio:.2f} x")
+    print(f"driver, peak memory        {figures.driver_mb:.0f} MB")
+    print(f"store                      {figures.store_mb:.1f} MB in {figures.files} files")
 
 
-def measure(folder: Path, studies: int, trials: int, repeats: int) -> Figures:
-    """Run the search into a store, and read from its rows how it went."""
+def measure(folder: Path, studies: int, trials: int, hours: float = 2.0) -> Figures | None:
+    """Run the search into a store, or go on with it; none if it is not finished."""
     from clar_tune.cluster import Launch, drive, prepare
     from clar_tune.search import manifest_of
     from clar_tune.store import Store
 
-    plan, graphs = planned(studies, trials, repeats)
-    store, row = Store.open(folder), manifest_of(plan, graphs)
+    plan, graphs = planned(studies, trials)
+    store, row = Store.open(folder / "store"), manifest_of(plan, graphs)
+    begun = any(run.name == RUN for run in store.runs())
     prepare("local")
     install_stub()
-    meter, launch = Meter(), Launch()
-    scheduler = drive(
-        store, lambda: store.create("scale", row), plan, graphs, launch, meter, launch.limits()
-    )
-    assert scheduler.state == "finished", scheduler.state
-    begun = beginnings(store)
-    files = [path for path in folder.rglob("*") if path.is_file()]
-    part = len(begun) // SHARE
+    launch = Launch()
+    limits = launch.limits()
+    meter = Meter(folder / "readings.json", limits, hours)
+
+    def drained(*_: Any) -> None:
+        limits.draining = True
+
+    before = signal.signal(signal.SIGINT, drained)
+    try:
+        scheduler = drive(
+            store,
+            lambda: store.reopen(RUN) if begun else store.create(RUN, row),
+            plan,
+            graphs,
+            launch,
+            meter,
+            limits,
+        )
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if scheduler.state != "finished":
+        assert scheduler.state == "interrupted", scheduler.state
+        return None
+    asked, finals = studies * trials, sum(map(len, finals_of(scheduler)))
+    assert len(store.table("trials", RUN, ["trial"])) == asked
+    files = [path for path in (folder / "store").rglob("*") if path.is_file()]
+    tenth = (asked + finals) // GRAPHS
     return Figures(
         studies=len(plan.studies),
-        trials=len(begun),
-        trainings=sum(study.trainings for study in scheduler.studies),
-        seconds=begun[-1] - begun[0],
-        first=1000 * (begun[part] - begun[WARM_UP]) / (part - WARM_UP),
-        last=1000 * (begun[-1] - begun[-1 - part]) / part,
-        first_cpu=meter.per_trial(WARM_UP, part),
-        last_cpu=meter.per_trial(len(begun) - part, len(begun)),
-        driver_mb=megabytes("VmHWM"),
+        trials=asked,
+        finals=finals,
+        seconds=meter.seconds,
+        cpu=meter.per_training(WARM_UP, asked + finals) * (asked + finals) / asked,
+        first_cpu=meter.per_training(WARM_UP, tenth) * (asked + finals) / asked,
+        last_cpu=meter.per_training(asked + finals - tenth, asked + finals)
+        * (asked + finals)
+        / asked,
+        driver_mb=max(megabytes("VmHWM"), meter.peak_mb),
         store_mb=sum(path.stat().st_size for path in files) / 1e6,
         files=len(files),
     )
 
 
-def planned(studies: int, trials: int, repeats: int) -> tuple[Any, dict[str, Any]]:
-    """Ten methods on as many graphs as it takes; every graph has the content of one."""
+def planned(studies: int, trials: int) -> tuple[Any, dict[str, Any]]:
+    """One method under as many conditions as it takes; every graph has the content of one."""
     from clar_tune.graphs import load
-    from clar_tune.space import Options, load_space, make_plan
+    from clar_tune.space import Options, load_space, make_plan, parse_space
 
-    space = load_space("all")
-    options = Options(
-        graphs=space.graphs[: studies // METHODS],
-        methods=tuple(method.name for method in space.methods[-METHODS:]),
-        trials=trials,
-        repeats=repeats,
-        finals=3,
-    )
-    plan, content = make_plan(space, options), load("csbm-homophily")
+    graphs = load_space("all").graphs[:GRAPHS]
+    scales = ", ".join(str(number) for number in range(1, studies // GRAPHS + 1))
+    text = SPACE.format(graphs=", ".join(graphs), scales=scales)
+    plan = make_plan(parse_space(text, RUN, "scale.yaml"), Options(trials=trials))
+    content = load("csbm-homophily")
     return plan, {name: replace(content, name=name) for name in plan.graphs}
 
 
-def beginnings(store: Any) -> list[float]:
-    """When the first training of every trial began, in order."""
-    table = store.table("repeats", "scale", ["repeat", "started"])
-    rows = zip(table["repeat"].to_pylist(), table["started"].to_pylist(), strict=True)
-    return sorted(started.timestamp() for repeat, started in rows if repeat == 0)
+def finals_of(scheduler: Any) -> list[Any]:
+    """The finals of every study."""
+    return [final for study in scheduler.studies for final in study.finals.values()]
 
 
 class Meter:
-    """A view that shows nothing, and reads how much processor time the driver has taken."""
+    """A view that shows nothing, and reads how much processor time the driver has taken.
 
-    def __init__(self) -> None:
-        self._readings: list[tuple[int, float]] = []
+    Readings outlive a driver: those of one that goes on are added to those before it.
+    """
+
+    def __init__(self, file: Path, limits: Any, hours: float) -> None:
+        self._file, self._limits, self._ends = file, limits, time.monotonic() + 3600 * hours
+        kept = json.loads(file.read_text()) if file.exists() else {}
+        self.peak_mb = kept.get("peak_mb", 0.0)
+        self._before = kept.get("seconds", 0.0)
+        self._readings: list[tuple[int, float]] = [tuple(pair) for pair in kept.get("cpu", [])]
+        self._spent = self._readings[-1][1] if self._readings else 0.0
+        self._began: tuple[float, float] | None = None
+
+    @property
+    def seconds(self) -> float:
+        """Time that drivers worked on it."""
+        return self._before + (time.monotonic() - self._began[0] if self._began else 0.0)
 
     def __call__(self, scheduler: Any) -> None:
         """Read how far a run is, and what it took."""
-        begun = sum(len(study.trials) for study in scheduler.studies)
-        self._readings.append((begun, time.process_time()))
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        cpu = used.ru_utime + used.ru_stime
+        if self._began is None:
+            self._began = time.monotonic(), cpu
+        done = sum(study.trainings for study in scheduler.studies)
+        if not self._readings or done > self._readings[-1][0]:
+            self._readings.append((done, self._spent + cpu - self._began[1]))
+        if time.monotonic() > self._ends:
+            self._limits.draining = True
 
     def close(self, scheduler: Any) -> None:
         """The last reading."""
         self(scheduler)
+        self.peak_mb = max(self.peak_mb, megabytes("VmHWM"))
+        kept = {"peak_mb": self.peak_mb, "seconds": self.seconds, "cpu": self._readings}
+        self._file.parent.mkdir(parents=True, exist_ok=True)
+        self._file.write_text(json.dumps(kept))
 
     def say(self, text: str) -> None:
         """Nothing."""
 
-    def per_trial(self, first: int, last: int) -> float:
-        """Milliseconds per trial between two numbers of trials."""
+    def per_training(self, first: int, last: int) -> float:
+        """Milliseconds per training between two numbers of trainings."""
         (begun, before), (ended, after) = (
             next(reading for reading in self._readings if reading[0] >= wanted)
             for wanted in (first, last)

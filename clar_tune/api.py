@@ -251,7 +251,7 @@ def _driven(
 
 def _lack(study: StudyState) -> str:
     if study.winner is None:
-        return f"no winner, all {len(study.trials)} trials failed"
+        return f"no winner, all {study.asked} trials failed"
     return f"{len(study.missing_finals())} of {study.plan.finals} finals failed"
 
 

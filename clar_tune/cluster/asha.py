@@ -1,6 +1,5 @@
 """Successive halving over repeats: one Ray ASHA per study."""
 
-from ray.tune.experiment import Trial
 from ray.tune.schedulers import ASHAScheduler, TrialScheduler
 
 from clar_tune.cluster.ray_internals import CONTROLLER, asha_trial
@@ -10,8 +9,7 @@ class Asha:
     """Judges trials by their mean score at 1, r, r², … repeats.
 
     A trial stops at a rung if its score is below the best 1/r of the scores recorded there
-    before. Trials are known to ASHA by their number, so that the same results in the same
-    order rebuild the same rungs.
+    before. Trials are known to ASHA by their number, so that stored results rebuild its rungs.
     """
 
     def __init__(self, repeats: int, reduction: int, maximise: bool) -> None:
@@ -24,15 +22,27 @@ class Asha:
             reduction_factor=reduction,
             brackets=1,
         )
-        self._known: dict[int, Trial] = {}
+        self._repeats = repeats
+        self._open: set[int] = set()  # trials that Ray's ASHA knows and that have not stopped
 
     def __call__(self, trial: int, repeats: int, mean: float) -> bool:
         """Whether a trial goes on."""
-        if trial not in self._known:
-            self._known[trial] = asha_trial(trial)
-            self._asha.on_trial_add(CONTROLLER, self._known[trial])
+        goes_on = self._reported(trial, repeats, mean)
+        if not goes_on:
+            result = {"repeats": repeats, "score": mean}
+            self._asha.on_trial_complete(CONTROLLER, asha_trial(trial), result)
+            self._open.remove(trial)
+        return goes_on
+
+    def record(self, trial: int, repeats: int, mean: float) -> None:
+        """Put a score on its rung, whatever is decided of it: that was done when it arrived."""
+        if repeats < self._repeats:
+            self._reported(trial, repeats, mean)
+
+    def _reported(self, trial: int, repeats: int, mean: float) -> bool:
+        if trial not in self._open:
+            self._open.add(trial)
+            self._asha.on_trial_add(CONTROLLER, asha_trial(trial))
         result = {"repeats": repeats, "score": mean}
-        decision = self._asha.on_trial_result(CONTROLLER, self._known[trial], result)
-        if decision == TrialScheduler.STOP:
-            self._asha.on_trial_complete(CONTROLLER, self._known[trial], result)
+        decision = self._asha.on_trial_result(CONTROLLER, asha_trial(trial), result)
         return bool(decision == TrialScheduler.CONTINUE)

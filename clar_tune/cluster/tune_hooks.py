@@ -29,6 +29,10 @@ SILENCE = FETCH + GRACE + 60.0
 """Seconds beyond its time limit after which a worker that says nothing is ended from outside."""
 
 
+TRIALS_PER_TUNER = 5_000
+"""Trials after which Tune begins anew: it remembers every one, about 20 KB each."""
+
+
 class Over(Exception):
     """Nothing is left to do.
 
@@ -61,7 +65,7 @@ class Unsaved:
 
 
 class StudySearcher(Unsaved, Searcher):
-    """Asks the scheduler for the next job, if there is room for one.
+    """Asks the scheduler for the next assignment, if there is room for one.
 
     Tune's own limit of trials at once is fixed when it starts; machines come and go.
     """
@@ -69,14 +73,23 @@ class StudySearcher(Unsaved, Searcher):
     def __init__(self, scheduler: Scheduler, capacity: Capacity, first_error: FirstError) -> None:
         super().__init__()
         self._scheduler, self._capacity, self._first_error = scheduler, capacity, first_error
+        self._given = 0
+
+    @property
+    def worn(self) -> bool:
+        """Whether Tune has had as many trials as it is to remember."""
+        return self._given >= TRIALS_PER_TUNER
 
     def suggest(self, trial_id: str) -> Any:
-        """A job, nothing for now while others are out, or the end."""
+        """An assignment, nothing for now while others are out, or the end."""
         if not self._capacity.has_room(self._scheduler.graphs_at_work):
             return None
-        job = self._first_error.guard(lambda: self._scheduler.next_job(trial_id))
-        if job is not None:
-            return {"job": job}
+        given = None
+        if not self.worn:
+            given = self._first_error.guard(lambda: self._scheduler.assign(trial_id))
+        if given is not None:
+            self._given += 1
+            return {"assignment": given}
         self._first_error.over = self._first_error.error is not None or not self._scheduler.live
         return Searcher.FINISHED if self._first_error.over else None
 
@@ -101,9 +114,9 @@ class StudyScheduler(Unsaved, FIFOScheduler):
 
     def on_trial_result(self, controller: Any, trial: Trial, result: dict[str, Any]) -> str:
         """Write the result down; go on or stop."""
-        outcome, node = result["outcome"], result["node"]
+        batch, node = result["batch"], result["node"]
         goes_on = self._first_error.guard(
-            lambda: self._scheduler.receive(trial.trial_id, outcome, node), otherwise=False
+            lambda: self._scheduler.receive(trial.trial_id, batch, node), otherwise=False
         )
         return str(TrialScheduler.CONTINUE if goes_on else TrialScheduler.STOP)
 
@@ -130,7 +143,7 @@ class RunCallback(Unsaved, Callback):
         self, iteration: int, trials: Any, trial: Trial, result: dict[str, Any], **info: Any
     ) -> None:
         """What was written down need not stay in Tune's memory."""
-        result.pop("outcome", None)
+        result.pop("batch", None)
 
     def on_trial_complete(self, iteration: int, trials: Any, trial: Trial, **info: Any) -> None:
         """Tune keeps every trial there ever was: of one that ended its name is enough."""

@@ -1,7 +1,9 @@
-"""One ``tune.Tuner`` for a whole run."""
+"""Runs on Tune: one ``tune.Tuner`` after the other, as Tune remembers every trial."""
 
+import gc
+import tempfile
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import ray
 from ray import tune
@@ -11,7 +13,7 @@ from clar_tune.cluster.ray_internals import withhold_credentials
 from clar_tune.cluster.tune_hooks import FirstError, RunCallback, StudyScheduler, StudySearcher
 from clar_tune.cluster.worker import Worker
 from clar_tune.graphs import Graph
-from clar_tune.search import Job, Scheduler
+from clar_tune.search import Assignment, Scheduler
 
 NODE_ID = "ray.io/node-id"
 """The label by which Ray's placement groups know machines apart."""
@@ -31,31 +33,57 @@ def search(
     it was.
     """
     withhold_credentials()
-    first_error = FirstError()
-    gpus = capacity.resources.gpus
-    trainable = tune.with_parameters(Worker, graphs=dict(graphs), gpus=gpus)
+    trainable = tune.with_parameters(Worker, graphs=dict(graphs), gpus=capacity.resources.gpus)
 
     def request(config: dict[str, Any]) -> tune.PlacementGroupFactory:
-        job: Job = config["job"]
-        bundles = [capacity.asked(job.spec.graph).request]
-        if not job.avoid:
+        given: Assignment = config["assignment"]
+        bundles = [capacity.asked(given.graph).request]
+        if not given.avoid:
             return tune.PlacementGroupFactory(bundles)
-        elsewhere = {NODE_ID: f"!in({', '.join(sorted(job.avoid))})"}
+        elsewhere = {NODE_ID: f"!in({', '.join(sorted(given.avoid))})"}
         return tune.PlacementGroupFactory(bundles, bundle_label_selector=[elsewhere])
 
+    placed = tune.with_resources(trainable, request)
+    while True:
+        first_error = FirstError()
+        searcher = StudySearcher(scheduler, capacity, first_error)
+        hooks = Hooks(
+            searcher,
+            StudyScheduler(scheduler, first_error),
+            RunCallback(scheduler, first_error, tick),
+            first_error,
+        )
+        with tempfile.TemporaryDirectory(dir=scratch, ignore_cleanup_errors=True) as folder:
+            _fit(placed, hooks, folder)
+        if not searcher.worn:
+            return
+        gc.collect()  # what Tune remembered holds on to itself
+
+
+class Hooks(NamedTuple):
+    """What Tune is given of ours."""
+
+    searcher: StudySearcher
+    scheduler: StudyScheduler
+    callback: RunCallback
+    first_error: FirstError
+
+
+def _fit(trainable: Any, hooks: Hooks, folder: str) -> None:
+    """Run one Tuner until it has nothing left to do, or has done enough."""
     tuner = tune.Tuner(
-        tune.with_resources(trainable, request),
+        trainable,
         tune_config=tune.TuneConfig(
-            search_alg=StudySearcher(scheduler, capacity, first_error),
-            scheduler=StudyScheduler(scheduler, first_error),
+            search_alg=hooks.searcher,
+            scheduler=hooks.scheduler,
             num_samples=-1,
             reuse_actors=True,
             trial_dirname_creator=lambda trial: str(trial.trial_id),
         ),
         run_config=tune.RunConfig(
             name="search",
-            storage_path=scratch,
-            callbacks=[RunCallback(scheduler, first_error, tick)],
+            storage_path=folder,
+            callbacks=[hooks.callback],
             checkpoint_config=tune.CheckpointConfig(checkpoint_at_end=False),
             failure_config=tune.FailureConfig(max_failures=0),
             verbose=0,
@@ -64,7 +92,7 @@ def search(
     try:
         tuner.fit()
     except Exception:  # Tune rewords what hooks raise
-        if first_error.error is not None:
-            raise first_error.error from None
-        if not first_error.over:
+        if hooks.first_error.error is not None:
+            raise hooks.first_error.error from None
+        if not hooks.first_error.over:
             raise

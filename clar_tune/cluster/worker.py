@@ -1,4 +1,4 @@
-"""A Ray actor that does jobs, one training per step; it is reused for many trials."""
+"""A Ray actor that does assignments, one batch per step; it is reused for many."""
 
 import faulthandler
 import signal
@@ -17,10 +17,12 @@ from clar_tune.graphs import Graph, apply_variants
 from clar_tune.models import TensorGraph
 from clar_tune.search import (
     TIME_LIMIT,
+    Assignment,
     Failure,
     Job,
     Outcome,
     OutOfTime,
+    Work,
     failed,
     out_of_time,
     perform,
@@ -41,7 +43,7 @@ KEPT_VARIANTS = 4
 
 
 class Worker(tune.Trainable):
-    """Trains what its job says; a training that fails is a result, not an error of Ray's."""
+    """Trains what its jobs say; a training that fails is a result, not an error of Ray's."""
 
     def setup(
         self,
@@ -60,37 +62,42 @@ class Worker(tune.Trainable):
         self.reset_config(config)
 
     def reset_config(self, new_config: dict[str, Any]) -> bool:
-        """Begin another job."""
-        if self._out_of_memory:
-            # What the failed training held is free only now that its traceback is gone.
-            release_memory()
-            self._out_of_memory = False
-        self._job: Job = new_config["job"]
-        self._index = self._job.first
-        self._ends = time.monotonic() + self._job.timeout
+        """Begin another assignment."""
+        self._free_memory()
+        assignment: Assignment = new_config["assignment"]
+        self._work = Work(assignment)
         return True
 
     def step(self) -> dict[str, Any]:
-        """Do the next training of the job.
+        """Do the next batch of the assignment."""
+        return {"batch": self._work.batch(self._train), "node": _node_id()}
+
+    def _train(self, job: Job, index: int, ends: float) -> Outcome:
+        """Do one training until its time is over.
 
         A graph that does not arrive is a fault of the cluster's, and raises, as does whatever
         tells that this process went bad: the driver takes this worker for lost and hands the
-        job to another.
+        assignment to another.
         """
-        index, self._index = self._index, self._index + 1
-        plain = self._fetched(self._job)
-        outcome = self._outcome(index, plain)
+        self._free_memory()
+        outcome = self._outcome(job, index, self._fetched(job), ends)
         self._out_of_memory = isinstance(outcome, Failure) and outcome.kind == "memory"
-        return {"outcome": outcome, "node": _node_id()}
+        return outcome
 
-    def _outcome(self, index: int, plain: Graph | None) -> Outcome:
+    def _free_memory(self) -> None:
+        """What a failed training held is free only now that its traceback is gone."""
+        if self._out_of_memory:
+            release_memory()
+            self._out_of_memory = False
+
+    def _outcome(self, job: Job, index: int, plain: Graph | None, ends: float) -> Outcome:
         try:
-            graph, tensors = self._graph(self._job, plain)
+            graph, tensors = self._graph(job, plain)
         except Exception as error:  # a variant may need more memory than there is
             return failed(index, error)
         try:
-            with _time_limit(self._ends - time.monotonic()):
-                return perform(self._job, index, graph, tensors)
+            with _time_limit(ends - time.monotonic()):
+                return perform(job, index, graph, tensors)
         except OutOfTime:  # between the end of the training and the end of the block
             return out_of_time(index)
 

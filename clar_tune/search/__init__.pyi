@@ -1,5 +1,6 @@
 """Names that others may import from here; each is loaded when it is first used."""
 
+from .assignment import BATCH as BATCH, Assignment as Assignment, Done as Done, Work as Work
 from .estimate import EPOCHS as EPOCHS, Estimate as Estimate, estimates as estimates
 from .hosts import LOST_IN_A_ROW as LOST_IN_A_ROW, Hosts as Hosts
 from .jobs import (

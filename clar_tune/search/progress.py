@@ -11,24 +11,24 @@ def studies_under_way(scheduler: Scheduler) -> tuple[StudyProgress, ...]:
 
 
 def _study(study: StudyState) -> StudyProgress:
-    trials, planned, best = study.trials.values(), study.plan.planned, study.winner
-    states = [trial.state for trial in trials]
+    planned, best, over = study.plan.planned, study.winner, study.over
+    running = [study.trials[number] for number in study.running]
     confirmed = study.finals.get(best.trial, {}) if best and study.ended else {}
     return StudyProgress(
         graph=planned.graph,
         method=planned.method,
         condition=planned.condition,
         metric=planned.metric,
-        trials=len(states) if study.used_up else planned.trials,
-        complete=states.count("complete"),
-        pruned=states.count("pruned"),
-        failed=states.count("failed"),
-        running=len(study.running),
-        repeats=sum(trial.repeats for trial in trials),
-        repeats_of_ended=sum(trial.repeats for trial in trials if trial.state != "running"),
+        trials=study.asked if study.used_up else planned.trials,
+        complete=over.states["complete"],
+        pruned=over.states["pruned"],
+        failed=over.states["failed"],
+        running=len(running),
+        repeats=over.repeats + sum(trial.repeats for trial in running),
+        repeats_of_ended=over.repeats,
         most_repeats=planned.repeats,
         pruning=bool(planned.rungs),
-        search_seconds=sum((trial.seconds for trial in trials), 0.0),
+        search_seconds=over.seconds + sum(trial.seconds for trial in running),
         best=study.trials[best.trial].val_score if best else None,
         finals=len(confirmed),
         finals_wanted=planned.finals,

@@ -4,16 +4,20 @@ Knows neither Ray nor files: results come in through :meth:`Scheduler.receive`, 
 through ``write``, and all of its state can be rebuilt from the rows written before.
 """
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from clar_tune.rows import FinalRow, RepeatRow, RepeatScore, StudyKey, TrialRow
+from clar_tune.search.assignment import BATCH, Assignment, Done
 from clar_tune.search.hosts import Hosts
+from clar_tune.search.job_maker import JobMaker
 from clar_tune.search.jobs import Failure, Job, Outcome, TrainingResult, out_of_time
 from clar_tune.search.limits import Limits
+from clar_tune.search.out import Out
+from clar_tune.search.pace import Pace, batch_seconds
+from clar_tune.search.queues import Queues
 from clar_tune.search.study import MakeJudge, StudyState
-from clar_tune.search.trial import Trial
 from clar_tune.space import Plan
 
 WITHOUT_GPU = (
@@ -23,6 +27,8 @@ WITHOUT_GPU = (
 
 MAX_RETRIES = 3
 """How often a job is handed out again after its worker was lost."""
+
+Rows = list[TrialRow | RepeatRow | FinalRow]
 
 Write = Callable[[Sequence[TrialRow | RepeatRow | FinalRow]], None]
 """Makes rows durable before it returns."""
@@ -45,22 +51,17 @@ class Scheduler:
     ) -> None:
         self.plan, self.limits, self._write = plan, limits or Limits(), write
         self.hosts = hosts or Hosts()
-        self._graph_hashes = graph_hashes
+        self._jobs = JobMaker(graph_hashes, plan.options.trial_timeout)
         self.studies = [
             StudyState(place, planned, make_judge) for place, planned in enumerate(plan.studies)
         ]
-        self.live: dict[str, tuple[Job, float]] = {}
-        """Jobs that are out, with the time at which they went."""
-        self._waiting: set[str] = set()  # those of them that no worker has begun
+        self.live: dict[str, Out] = {}
+        """Assignments that are out, in the order in which they went."""
         self.search_over = False
         """The time that is left belongs to the finals of studies that ended."""
-        self._first: deque[Job] = deque()  # unfinished trials and lost jobs
-        self._finals: deque[Job] = deque()
+        self._pace = Pace()
+        self._queues = Queues(self.studies, plan.graphs)
         self._lost: Counter[tuple[int, int, int]] = Counter()  # by study, trial, final
-        self._by_graph = [
-            [study for study in self.studies if study.plan.columns.graph == graph]
-            for graph in plan.graphs
-        ]
 
     def restore(
         self,
@@ -68,123 +69,135 @@ class Scheduler:
         repeats: Iterable[RepeatScore],
         finals: Iterable[FinalRow],
     ) -> None:
-        """Rebuild every study from stored rows, repeats in the order of their arrival."""
-        stored: dict[StudyKey, tuple[list[TrialRow], list[RepeatScore]]] = {}
+        """Rebuild every study from stored rows, repeats in the order of their arrival.
+
+        Repeats are looked at one by one: there may be more of them than memory holds.
+        """
+        stored: dict[StudyKey, list[TrialRow]] = {}
         for row in trials:
-            stored.setdefault(row.study, ([], []))[0].append(row)
-        for repeat in repeats:
-            stored[repeat.study][1].append(repeat)
+            stored.setdefault(row.study, []).append(row)
         places = {study.plan.columns.study: study for study in self.studies}
+        begun = [places[key] for key in stored]
+        while stored:
+            key, rows = stored.popitem()
+            places[key].restore(rows)
+        for repeat in repeats:
+            places[repeat.study].restore_repeat(repeat)
         for final in finals:
             study = places[final.study]
             study.record_final(final.trial, final.repeat, final.seconds)
-        for key, (rows, done) in stored.items():
-            study = places[key]
-            study.restore(rows, done)
-            now = [study.trial_row(row.trial) for row in rows]
-            changed = [new for new, row in zip(now, rows, strict=True) if _told(new) != _told(row)]
+        for study in begun:
+            self._pace.add(study.plan.columns.graph, study.trainings, study.seconds)
+            changed = study.restored()
             if changed:
-                self._write(changed)
-            for number in sorted(study.running):
-                self._first.append(self._search_job(study, study.trials[number]))
+                self._write([study.trial_row(number) for number in changed])
+            going_on = [study.trials[number] for number in sorted(study.running)]
+            self._queues.first.extend(self._jobs.repeats(study, trial) for trial in going_on)
             self._settle(study)
+        self._queues.renew()
 
     @property
     def graphs_at_work(self) -> list[str]:
-        """The graph of every job that is out."""
-        return [job.spec.graph for job, _ in self.live.values()]
+        """The graph of every assignment that is out."""
+        return [out.graph for out in self.live.values()]
 
-    def next_job(self, ticket: str) -> Job | None:
-        """The next thing to do, or ``None``: with no job out, there is none left."""
+    def assign(self, ticket: str) -> Assignment | None:
+        """The next things to do, or ``None``: with nothing out, there are none left."""
         while not self.limits.over:
-            job = self._queued()
-            if job is None:
-                study = self._next_study()
-                if study is None:
-                    break
-                job = self._ask(study)
-            if job is not None:
-                avoid = self.hosts.avoided(job.spec.graph, job.task)
-                job = job if job.avoid == avoid else replace(job, avoid=avoid)
-                self.live[ticket] = (job, self.limits.now())
-                self._waiting.add(ticket)
-                return job
+            if self._search_must_end():
+                self._queues.keep_finals()
+            jobs = self._queues.waiting(self.limits.workers, self._cost)
+            if not jobs:
+                studies = self._queues.asking(self.limits.workers, self._cost_of_next)
+                if not studies:
+                    return None
+                jobs = self._ask(studies)
+            if jobs:
+                return self._hand_out(ticket, jobs)
         return None
 
     def started(self, ticket: str) -> None:
-        """A job that waited for its worker begins only now."""
-        self._waiting.discard(ticket)
+        """An assignment that waited for its worker begins only now."""
         if ticket in self.live:
-            self.live[ticket] = (self.live[ticket][0], self.limits.now())
+            out = self.live[ticket]
+            out.begun, out.since, out.heard = True, self.limits.now(), self.limits.now()
 
     def overdue(self, grace: float) -> set[str]:
-        """Jobs whose worker should have given up by itself so many seconds ago."""
-        begun = {t: told for t, told in self.live.items() if t not in self._waiting}
+        """Assignments whose worker should have given up by itself so many seconds ago."""
         now = self.limits.now()
-        return {t for t, (job, since) in begun.items() if now - since > job.timeout + grace}
+        return {
+            ticket
+            for ticket, out in self.live.items()
+            if out.begun
+            and now - out.heard > max(job.timeout for job in out.jobs.values()) + BATCH + grace
+        }
 
     def recall(self) -> bool:
-        """Take back jobs that wait for a worker, once nothing new may start.
+        """Take back assignments that wait for a worker, once nothing new may start.
 
         Returns:
             Whether nothing is left to wait for.
         """
         if not self.limits.over:
             return False
-        for ticket in self._waiting:
-            self.live.pop(ticket, None)
-        self._waiting.clear()
+        self.live = {ticket: out for ticket, out in self.live.items() if out.begun}
         return not self.live
 
     def free_stranded(self) -> None:
         """Hand out anew what waits for hosts that are gone, while one that it avoids is there."""
-        for ticket in list(self._waiting):
-            job, _ = self.live[ticket]
-            if job.avoid and self.hosts.strand(job.spec.graph, job.avoid):
-                self._waiting.remove(ticket)
+        for ticket, out in list(self.live.items()):
+            avoid = out.first.avoid
+            if not out.begun and avoid and self.hosts.strand(out.graph, avoid):
                 del self.live[ticket]
-                self._first.append(job)
+                self._queues.first.extend(out.jobs.values())
 
-    def receive(self, ticket: str, outcome: Outcome, host: str = "") -> bool:
-        """Take in what a worker sent back from its host; whether its job goes on."""
-        if isinstance(outcome, TrainingResult):
+    def receive(self, ticket: str, batch: Sequence[Done], host: str = "") -> bool:
+        """Take in what a worker sent back from its host; whether it goes on.
+
+        All of it is written in one go, before anything follows from it.
+        """
+        results = [done for _, done in batch if isinstance(done, TrainingResult)]
+        if results:
             self.hosts.finish(host)
         if ticket not in self.live:  # it was taken back just when it began
             return False
-        self._waiting.discard(ticket)
-        job, _ = self.live[ticket]
-        study = self.studies[job.study]
-        if isinstance(outcome, TrainingResult) and outcome.device == "cpu" and self.limits.gpus:
+        if self.limits.gpus and any(done.device == "cpu" for done in results):
             self.limits.remark(WITHOUT_GPU)
-        if isinstance(outcome, Failure):
-            self._fail(study, job, outcome)
-        elif job.purpose == "final":
-            self._confirm(study, job, outcome)
-        elif self._goes_on(study, job, outcome):
-            return True
-        del self.live[ticket]
-        self._settle(study)
-        return False
+        out, rows = self.live[ticket], Rows()
+        ended = self._take_in(out, batch, rows)
+        if not out.jobs or self._is_to_stop(out):
+            del self.live[ticket]
+            # The row of a trial is renewed when nothing more of it follows here.
+            rows += [self._row(job) for job in out.jobs.values() if self._number(job) > job.first]
+        self._write(rows)
+        self._queues.first.extendleft(reversed(self._going_on(ended)))
+        for job in ended:
+            self._settle(self.studies[job.study])
+        return ticket in self.live
 
     def lose(self, ticket: str, cause: str, host: str = "") -> None:
-        """A job whose worker was lost, on a host if that is known.
+        """An assignment whose worker was lost, on a host if that is known.
 
-        It is handed out again, unless that happens too often.
+        Its jobs are handed out again, each alone, unless that happens too often.
         """
         if ticket not in self.live:  # it was lost after its last result
             return
-        job, since = self.live.pop(ticket)
-        begun = ticket not in self._waiting
-        self._waiting.discard(ticket)
-        study = self.studies[job.study]
-        number = job.first if job.purpose == "final" else study.trials[job.trial].repeats
-        if begun and self.limits.now() - since > job.timeout:
-            self._fail(study, job, out_of_time(number))
-        else:
-            if host:
-                self.hosts.lose(host, job.task, since, self.limits.now(), cause)
-            self._retry(study, job, number, cause)
-        self._settle(study)
+        out, now, rows = self.live.pop(ticket), self.limits.now(), Rows()
+        again = []
+        for job in out.jobs.values():
+            number = self._number(job)
+            # Of several jobs nobody knows at which one the worker was.
+            if out.begun and len(out.jobs) == 1 and now - out.since > job.timeout:
+                self._fail(job, out_of_time(number))
+            else:
+                if host:
+                    self.hosts.lose(host, job.task, out.since, now, cause)
+                again += self._retried(job, number, cause)
+            rows.append(self._row(job))
+        self._write(rows)
+        self._queues.first.extend(again)
+        for job in out.jobs.values():
+            self._settle(self.studies[job.study])
 
     @property
     def state(self) -> str:
@@ -195,75 +208,104 @@ class Scheduler:
             return "interrupted"
         return "paused" if any(study.has_more for study in self.studies) else "incomplete"
 
-    def _retry(self, study: StudyState, job: Job, number: int, cause: str) -> None:
+    def _take_in(self, out: Out, batch: Sequence[Done], rows: Rows) -> list[Job]:
+        """Judge what came back, and add its rows; returns the jobs that are done."""
+        ended, now, first = [], self.limits.now(), out.first
+        out.heard = now
+        for place, done in batch:
+            job = out.jobs.get(place)
+            # A worker that was started anew behind our back begins with the first repeat of its
+            # first job: what is stored is not taken in twice.
+            if job is not None and self._is_done(job, done, rows):
+                ended.append(out.jobs.pop(place))
+        if out.jobs and out.first is not first:
+            own = [done for place, done in batch if place in out.jobs]
+            out.since = now - sum(o.record.seconds for o in own if isinstance(o, TrainingResult))
+        return ended
+
+    def _is_done(self, job: Job, done: Outcome, rows: Rows) -> bool:
+        """Take in one training; whether it is the last of its job."""
+        study = self.studies[job.study]
+        if isinstance(done, Failure):
+            self._fail(job, done)
+            rows.append(self._row(job))
+            return True
+        record = done.record
+        self._pace.add(job.spec.graph, 1, record.seconds)
+        if job.purpose == "final":
+            study.record_final(job.trial, done.index, record.seconds)
+            rows.append(study.training_row(job.trial, done))
+            return True
+        if done.index == study.trials[job.trial].repeats:
+            study.record(job.trial, record.val_score, record.val_loss, record.seconds)
+            rows.append(study.training_row(job.trial, done))
+        trial = study.trials[job.trial]
+        if trial.state == "running" and trial.repeats < job.last:
+            return False
+        rows.append(self._row(job))  # at a rung it tells what was decided
+        return True
+
+    def _is_to_stop(self, out: Out) -> bool:
+        """Whether what is left of an assignment is not to be done now."""
+        return self.limits.over or (not out.confirms and self._search_must_end())
+
+    def _going_on(self, ended: Sequence[Job]) -> list[Job]:
+        """Jobs that follow those that are done: trials that were not stopped at their rung."""
+        studies = [(self.studies[job.study], job) for job in ended if job.purpose == "repeat"]
+        return [
+            self._jobs.repeats(study, study.trials[job.trial])
+            for study, job in studies
+            if job.trial in study.running
+        ]
+
+    def _retried(self, job: Job, number: int, cause: str) -> list[Job]:
+        """A job whose worker was lost, to be done again; none if that happened too often."""
+        study = self.studies[job.study]
         trial, final = study.trials[job.trial], job.purpose == "final"
         trial.retries += 1
         trial.notes.append(f"{job.purpose} {number}: worker lost ({cause})")
         self._lost[job.study, job.trial, number] += 1
         losses = self._lost[job.study, job.trial, number] if final else trial.retries
-        if losses > MAX_RETRIES:
-            text = f"worker lost {losses} times, last: {cause}"
-            self._fail(study, job, Failure(index=number, kind="lost", text=text))
-        else:
-            self._first.append(job if final else self._search_job(study, trial))
-            self._write([study.trial_row(job.trial)])
+        if losses <= MAX_RETRIES:
+            return [job if final else self._jobs.repeats(study, trial)]
+        text = f"worker lost {losses} times, last: {cause}"
+        self._fail(job, Failure(index=number, kind="lost", text=text))
+        return []
 
-    def _goes_on(self, study: StudyState, job: Job, done: TrainingResult) -> bool:
-        rows: list[TrialRow | RepeatRow | FinalRow] = []
-        # A worker that was started anew behind our back begins with the first repeat of its job:
-        # what is stored is not taken in twice.
-        if done.index == study.trials[job.trial].repeats:
-            record = done.record
-            study.record(job.trial, record.val_score, record.val_loss, record.seconds)
-            rows.append(study.training_row(job.trial, done))
-        stops = job.trial not in study.running or self.limits.draining or self._search_must_end()
-        if stops:  # the trial's own row is renewed when nothing more of it follows
-            rows.append(study.trial_row(job.trial))
-        self._write(rows)
-        return not stops
-
-    def _confirm(self, study: StudyState, job: Job, done: TrainingResult) -> None:
-        self._write([study.training_row(job.trial, done)])
-        study.record_final(job.trial, done.index, done.record.seconds)
-
-    def _fail(self, study: StudyState, job: Job, failure: Failure) -> None:
-        trial = study.trials[job.trial]
+    def _fail(self, job: Job, failure: Failure) -> None:
+        study = self.studies[job.study]
         if job.purpose == "final":
             study.failed_finals.add((job.trial, job.first))
-            trial.notes.append(f"final {job.first}: {failure.kind}: {failure.text}")
+            note = f"final {job.first}: {failure.kind}: {failure.text}"
+            study.trials[job.trial].notes.append(note)
         else:
             study.fail(job.trial, failure)
-        self._write([study.trial_row(job.trial)])
 
-    def _ask(self, study: StudyState) -> Job | None:
-        trial = study.ask()
-        if trial is None:  # the space is used up, which its last trial tells
-            self._write([study.trial_row(len(study.trials) - 1)])
+    def _ask(self, studies: Sequence[StudyState]) -> list[Job]:
+        """A trial of each study, written before anything is trained."""
+        asked = [(study, study.ask()) for study in studies]
+        # A space that is used up is told of by its last trial.
+        self._write([study.trial_row((trial or study.last).trial) for study, trial in asked])
+        for study in studies:
             self._settle(study)
-            return None
-        self._write([study.trial_row(trial.trial)])
-        if trial.state == "running":
-            return self._search_job(study, trial)
-        self._settle(study)
-        return None
+        self._queues.put_back(studies)
+        return [
+            self._jobs.repeats(study, trial)
+            for study, trial in asked
+            if trial is not None and trial.state == "running"
+        ]
 
-    def _queued(self) -> Job | None:
-        if self._search_must_end():
-            self._first = deque(job for job in self._first if job.purpose == "final")
-        if self._first:
-            return self._first.popleft()
-        return self._finals.popleft() if self._finals else None
-
-    def _next_study(self) -> StudyState | None:
-        """Graph by graph; within one, the study that has asked least."""
-        if self._search_must_end():
-            return None
-        for studies in self._by_graph:
-            may_ask = (study for study in studies if study.may_ask)
-            least = min(may_ask, key=lambda study: len(study.trials), default=None)
-            if least is not None:
-                return least
-        return None
+    def _hand_out(self, ticket: str, jobs: Sequence[Job]) -> Assignment:
+        avoided = [self.hosts.avoided(job.spec.graph, job.task) for job in jobs]
+        given = Assignment(
+            tuple(
+                job if job.avoid == avoid else replace(job, avoid=avoid)
+                for job, avoid in zip(jobs, avoided, strict=True)
+            )
+        )
+        now = self.limits.now()
+        self.live[ticket] = Out(dict(enumerate(given.jobs)), since=now, heard=now)
+        return given
 
     def _settle(self, study: StudyState) -> None:
         """Once a study has ended, its winner is confirmed."""
@@ -274,46 +316,47 @@ class Scheduler:
         for number in study.missing_finals():
             assert best is not None
             trial = study.trials[best.trial]
-            self._finals.append(self._job(study, trial, "final", number, number + 1))
+            self._queues.finals.append(self._jobs.final(study, trial, number))
 
     def _search_must_end(self) -> bool:
         """Whether the time left is needed for the finals of studies that ended."""
         if self.limits.deadline is not None and not self.search_over:
-            waiting = [*self._finals, *(job for job, _ in self.live.values())]
-            finals = [self._seconds(job) for job in waiting if job.purpose == "final"]
-            # Whatever is under way, or would start now, ends within one training.
-            others = [self._seconds(job) for job in waiting if job.purpose == "repeat"]
-            needed = sum(finals) / self.limits.workers + max([self._seconds(), *others])
+            confirming = [out for out in self.live.values() if out.confirms]
+            finals = [*self._queues.finals, *(j for out in confirming for j in out.jobs.values())]
+            seconds = sum(self._pace.far(self.studies[job.study]) for job in finals)
+            # Whatever is under way, or would start now, ends with one batch.
+            searching = [out for out in self.live.values() if not out.confirms]
+            longest = max(self._next_batch(), *map(self._next_batch, searching), 0.0)
+            needed = seconds / self.limits.workers + longest
             self.search_over = self.limits.left <= needed * CAUTION
         return self.search_over
 
-    def _seconds(self, job: Job | None = None) -> float:
-        """How long one training takes, judged by those of the job's study, or by all."""
-        own = [self.studies[job.study]] if job else []
-        measured = [c for c in own if c.trainings] or [c for c in self.studies if c.trainings]
-        count = sum(study.trainings for study in measured)
-        return sum(study.seconds for study in measured) / count if count else 0.0
+    def _next_batch(self, out: Out | None = None) -> float:
+        """How long the next batch of an assignment takes at most, or of one that is not out."""
+        if out is None:
+            most = max(study.plan.rules.repeats for study in self.studies)
+            return batch_seconds(most, self._pace.anywhere)
+        trainings = sum(job.last - self._number(job) for job in out.jobs.values())
+        return batch_seconds(trainings, self._pace.far(self.studies[out.first.study]))
 
-    def _search_job(self, study: StudyState, trial: Trial) -> Job:
-        return self._job(study, trial, "repeat", trial.repeats, study.plan.rules.repeats)
+    def _cost(self, job: Job) -> float | None:
+        """Seconds that a job will take; none if it is to be done alone."""
+        study = self.studies[job.study]
+        each = self._pace.near(study)
+        if each is None or study.trials[job.trial].retries:
+            return None  # what broke a worker is not to break others' again
+        return each * len(job.specs)
 
-    def _job(self, study: StudyState, trial: Trial, purpose: str, first: int, last: int) -> Job:
-        plan, limit = study.plan, self.plan.options.trial_timeout
-        graph_hash = self._graph_hashes[plan.columns.graph]
-        return Job(
-            study=study.place,
-            trial=trial.trial,
-            purpose=purpose,
-            first=first,
-            specs=tuple(
-                plan.spec(trial.params, purpose, index, graph_hash) for index in range(first, last)
-            ),
-            variant=plan.variant,
-            seed=plan.seed,
-            timeout=limit if purpose == "final" else max(limit - trial.seconds, 0.0),
-        )
+    def _cost_of_next(self, study: StudyState) -> float | None:
+        """Seconds that the next trial of a study takes up to its first rung."""
+        each = self._pace.near(study)
+        return None if each is None or not study.plan.has_search else each * study.next_rung(0)
 
+    def _number(self, job: Job) -> int:
+        """The training that a job is at."""
+        if job.purpose == "final":
+            return job.first
+        return self.studies[job.study].trials[job.trial].repeats
 
-def _told(row: TrialRow) -> tuple[str, bool]:
-    """What rebuilding may change of a trial's row."""
-    return row.state, row.used_up
+    def _row(self, job: Job) -> TrialRow:
+        return self.studies[job.study].trial_row(job.trial)

@@ -30,14 +30,20 @@ class Trial:
     params: Params
     started: datetime
     state: str = "running"
-    scores: list[float] = field(default_factory=list)
-    losses: list[float] = field(default_factory=list)
+    repeats: int = 0
+    """How many trainings it had."""
+    val_score: float | None = None
+    """Mean score of its repeats."""
+    val_loss: float | None = None
+    """Mean loss of its repeats."""
     seconds: float = 0.0
     failure: Failure | None = None
     retries: int = 0
     notes: list[str] = field(default_factory=list)
     used_up: bool = False
     """Whether its study ended with it, because no other configuration was left."""
+    _scores: list[float] = field(default_factory=list)
+    _losses: list[float] = field(default_factory=list)
 
     @staticmethod
     def of(row: TrialRow) -> "Trial":
@@ -55,20 +61,18 @@ class Trial:
             used_up=row.used_up,
         )
 
-    @property
-    def repeats(self) -> int:
-        """How many trainings it had."""
-        return len(self.scores)
+    def add(self, score: float, loss: float, seconds: float) -> None:
+        """Take in one training."""
+        self._scores.append(score)
+        self._losses.append(loss)
+        self.repeats += 1
+        self.val_score, self.val_loss = fmean(self._scores), fmean(self._losses)
+        self.seconds += seconds
 
-    @property
-    def val_score(self) -> float | None:
-        """Mean score of its repeats."""
-        return fmean(self.scores) if self.scores else None
-
-    @property
-    def val_loss(self) -> float | None:
-        """Mean loss of its repeats."""
-        return fmean(self.losses) if self.losses else None
+    def end(self, state: str) -> None:
+        """Give it its last state; from then on the means of its repeats are enough."""
+        self.state = state
+        self._scores, self._losses = [], []
 
 
 def trial_row(columns: StudyColumns, metric: str, trial: Trial) -> TrialRow:

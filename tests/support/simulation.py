@@ -10,6 +10,7 @@ from typing import Any
 from clar_tune.cluster.asha import Asha
 from clar_tune.records import TrainRecord
 from clar_tune.rows import FinalRow, RepeatRow, RepeatScore, TrialRow
+from clar_tune.search.assignment import BATCH, Work
 from clar_tune.search.jobs import Job, Outcome, TrainingResult
 from clar_tune.search.limits import Limits
 from clar_tune.search.scheduler import Scheduler
@@ -118,31 +119,50 @@ def scheduler_for(plan: Plan, memory: Memory, **limits: Any) -> Scheduler:
     return scheduler
 
 
+def next_job(scheduler: Scheduler, ticket: str) -> Job | None:
+    """The next assignment, if there is one, of which there is only one job."""
+    given = scheduler.assign(ticket)
+    if given is None:
+        return None
+    (job,) = given.jobs
+    return job
+
+
+def singly() -> Callable[[], float]:
+    """A worker's clock by which each training is a batch."""
+    return map(float, itertools.count(0, BATCH)).__next__
+
+
 def work(
     scheduler: Scheduler,
     train: Callable[[Job, int], Outcome] = pretend,
     *,
     events: int | None = None,
     order: random.Random | None = None,
+    clock: Callable[[], float] | None = None,
 ) -> int:
-    """Let pretended workers do all jobs, or stop dead after some events; returns their number."""
+    """Let pretended workers do all jobs, or stop dead after some events; returns their number.
+
+    An event is an assignment that is handed out, or a batch that comes back; ``clock`` is that of
+    the workers, which decides how much there is in a batch.
+    """
     tickets = map(str, itertools.count())
-    busy: dict[str, tuple[Job, int]] = {}
+    busy: dict[str, Work] = {}
     count = 0
     while events is None or count < events:
         count += 1
         if len(busy) < scheduler.limits.workers:
             ticket = next(tickets)
-            job = scheduler.next_job(ticket)
-            if job is not None:
-                busy[ticket] = (job, job.first)
+            given = scheduler.assign(ticket)
+            if given is not None:
+                busy[ticket] = Work(given, clock or singly())
                 continue
             if not busy:
                 return count
         ticket = order.choice(sorted(busy)) if order else next(iter(busy))
-        job, index = busy.pop(ticket)
-        if scheduler.receive(ticket, train(job, index)):
-            busy[ticket] = (job, index + 1)
+        work = busy.pop(ticket)
+        if scheduler.receive(ticket, work.batch(lambda job, index, _: train(job, index))):
+            busy[ticket] = work
     return count
 
 

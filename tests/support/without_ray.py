@@ -19,7 +19,7 @@ from clar_tune.cluster import driver
 from clar_tune.cluster.resources import Node
 from clar_tune.graphs import Graph
 from clar_tune.models import TensorGraph
-from clar_tune.search import Scheduler, perform
+from clar_tune.search import Job, Outcome, Scheduler, Work, perform
 from clar_tune.store import RunWriter
 
 
@@ -40,17 +40,19 @@ def search(
 ) -> None:
     """Do everything that the scheduler hands out."""
     tensors = {name: TensorGraph.of(graph) for name, graph in graphs.items()}
+
+    def train(job: Job, index: int, ends: float) -> Outcome:
+        return perform(job, index, graphs[job.spec.graph], tensors[job.spec.graph])
+
     for ticket in map(str, itertools.count()):
-        job = scheduler.next_job(ticket)
-        if job is None:
+        given = scheduler.assign(ticket)
+        if given is None:
             return view.close(scheduler)
-        name = job.spec.graph
-        for index in range(job.first, job.last):
-            goes_on = scheduler.receive(ticket, perform(job, index, graphs[name], tensors[name]))
+        work, goes_on = Work(given), True
+        while goes_on:
+            goes_on = scheduler.receive(ticket, work.batch(train))
             writer.tick()
             view(scheduler)
-            if not goes_on:
-                break
 
 
 if __name__ == "__main__":

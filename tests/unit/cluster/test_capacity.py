@@ -1,7 +1,7 @@
 """How many jobs may be out, as machines come and go."""
 
 import pytest
-from support.simulation import hashes_of, plan_from
+from support.simulation import hashes_of, next_job, plan_from
 
 from clar_tune.cluster import capacity as module
 from clar_tune.cluster.asha import Asha
@@ -172,8 +172,8 @@ def scheduler_of(**given):
 
 def test_jobs_that_wait_for_a_machine_are_taken_back_once_nothing_new_may_start():
     scheduler, rows = scheduler_of()
-    assert scheduler.next_job("begun") is not None
-    assert scheduler.next_job("waiting") is not None
+    assert next_job(scheduler, "begun") is not None
+    assert next_job(scheduler, "waiting") is not None
     scheduler.started("begun")
     assert not scheduler.recall()
     assert len(scheduler.live) == 2
@@ -181,7 +181,7 @@ def test_jobs_that_wait_for_a_machine_are_taken_back_once_nothing_new_may_start(
     assert not scheduler.recall()
     assert list(scheduler.live) == ["begun"]
     before = len(rows)
-    assert scheduler.receive("waiting", None) is False  # it began just then
+    assert scheduler.receive("waiting", []) is False  # it began just then
     assert len(rows) == before
     scheduler.lose("begun", "gone")
     assert scheduler.recall()
@@ -191,10 +191,10 @@ def test_jobs_that_wait_for_a_machine_are_taken_back_once_nothing_new_may_start(
 def test_a_job_that_waited_longer_than_a_trial_may_take_is_lost_not_out_of_time():
     clock = [0.0]
     scheduler, rows = scheduler_of(now=lambda: clock[0])
-    job = scheduler.next_job("waiting")
+    job = next_job(scheduler, "waiting")
     clock[0] = job.timeout + 1
     scheduler.lose("waiting", "its machine went before it began")
     assert (rows[-1].retries, rows[-1].failure) == (1, None)
     (note,) = rows[-1].notes
     assert note.endswith("worker lost (its machine went before it began)")
-    assert scheduler.next_job("again") == job
+    assert next_job(scheduler, "again") == job

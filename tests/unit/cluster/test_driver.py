@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from support.simulation import plan_from
+from support.simulation import next_job, plan_from
 
 from clar_tune.cluster import driver
 from clar_tune.cluster.driver import Launch
@@ -43,7 +43,7 @@ def paused(tmp_path, monkeypatch):
 
     def search(scheduler, writer, graphs, capacity, scratch, view, watch):
         folders.append(Path(scratch))
-        assert scheduler.next_job("ticket") is None
+        assert next_job(scheduler, "ticket") is None
 
     monkeypatch.setattr(driver, "_cluster", cluster)
     monkeypatch.setattr(driver, "_search", search)

@@ -5,11 +5,12 @@ import weakref
 
 import pytest
 import torch
-from support.simulation import hashes_of, plan_from
+from support.simulation import hashes_of, next_job, plan_from
 
 from clar_tune.cluster import worker as worker_module
 from clar_tune.cluster.asha import Asha
 from clar_tune.cluster.worker import Worker
+from clar_tune.search.assignment import Assignment
 from clar_tune.search.jobs import Failure
 from clar_tune.search.scheduler import Scheduler
 
@@ -17,7 +18,7 @@ from clar_tune.search.scheduler import Scheduler
 @pytest.fixture
 def job():
     rows, plan = [], plan_from()
-    return Scheduler(plan, hashes_of(plan), rows.extend, Asha).next_job("ticket")
+    return next_job(Scheduler(plan, hashes_of(plan), rows.extend, Asha), "ticket")
 
 
 @pytest.fixture
@@ -35,8 +36,14 @@ def cuda(monkeypatch):
 def begun(job, gpus=0.0):
     """A worker outside Ray, which has begun with a job."""
     made = Worker.__new__(Worker)
-    made.setup({"job": job}, graphs={}, gpus=gpus)
+    made.setup({"assignment": Assignment((job,))}, graphs={}, gpus=gpus)
     return made
+
+
+def only_outcome(worker):
+    ((place, outcome),) = worker.step()["batch"]
+    assert place == 0
+    return outcome
 
 
 def test_a_worker_keeps_to_its_share_of_the_devices_memory(cuda, job):
@@ -69,17 +76,17 @@ def test_what_a_training_held_that_ran_out_of_memory_is_free_for_the_next(cuda, 
     monkeypatch.setattr(made, "_fetched", lambda job: None)
     monkeypatch.setattr(made, "_graph", lambda job, plain: (None, None))
     monkeypatch.setattr(worker_module, "perform", performed)
-    assert made.step()["outcome"].kind == "memory"
+    assert only_outcome(made).kind == "memory"
     kept.clear()
     cuda.clear()
     gc.disable()
     try:
-        assert made.reset_config({"job": job})
+        assert made.reset_config({"assignment": Assignment((job,))})
     finally:
         gc.enable()
     assert cuda == ["emptied"]
     assert held[0]() is None
-    made.reset_config({"job": job})
+    made.reset_config({"assignment": Assignment((job,))})
     assert cuda == ["emptied"]  # once is enough
 
 
@@ -101,4 +108,4 @@ def test_a_variant_that_does_not_fit_is_a_result(job, monkeypatch):
     made = begun(job)
     monkeypatch.setattr(made, "_fetched", lambda job: object())
     monkeypatch.setattr(worker_module, "apply_variants", too_large)
-    assert made.step()["outcome"].kind == "memory"
+    assert only_outcome(made).kind == "memory"

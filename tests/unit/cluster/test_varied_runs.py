@@ -9,6 +9,7 @@ from support.varied_spaces import DROPPED, FILTERED
 
 from clar_tune.cluster.worker import KEPT_GRAPHS, KEPT_VARIANTS, Worker
 from clar_tune.graphs import varied_hash
+from clar_tune.search.assignment import Assignment
 from clar_tune.search.jobs import Failure, TrainingResult
 
 # Without Ray.
@@ -109,8 +110,8 @@ def test_a_worker_trains_on_the_varied_graph(worker):
     asked = job(drop_edges=0.5)
     plain = worker._graphs["tiny"].hash
     spec = replace(asked.spec, graph_hash=varied_hash(plain, {"drop_edges": 0.5}, 0))
-    worker.reset_config({"job": replace(asked, specs=(spec,))})
-    outcome = worker.step()["outcome"]
+    worker.reset_config({"assignment": Assignment((replace(asked, specs=(spec,)),))})
+    ((_, outcome),) = worker.step()["batch"]
     assert isinstance(outcome, TrainingResult)
     assert outcome.spec.graph_hash == graph_of(worker, asked)[0].hash != plain
 
@@ -120,8 +121,8 @@ def test_a_variant_that_cannot_be_made_is_a_failure_and_no_lost_worker(worker, m
         raise MemoryError("no room for the eigenvectors")
 
     monkeypatch.setattr("clar_tune.cluster.worker.apply_variants", starved)
-    worker.reset_config({"job": job(drop_edges=0.5)})
-    outcome = worker.step()["outcome"]
+    worker.reset_config({"assignment": Assignment((job(drop_edges=0.5),))})
+    ((_, outcome),) = worker.step()["batch"]
     assert isinstance(outcome, Failure) and outcome.kind == "memory"
 
 

@@ -3,7 +3,7 @@
 import itertools
 
 import pytest
-from support.simulation import Memory, hashes_of, plan_from, pretend, trained
+from support.simulation import Memory, hashes_of, next_job, plan_from, pretend, trained
 
 from clar_tune.cluster.asha import Asha
 from clar_tune.search.hosts import LOST_IN_A_ROW, Hosts
@@ -72,7 +72,7 @@ def test_a_poisoned_host_among_two_fails_no_trial(cluster):
     scheduler, memory, _ = cluster
     losses = 0
     for ticket in map(str, itertools.count()):
-        job = scheduler.next_job(ticket)
+        job = next_job(scheduler, ticket)
         if job is None:
             break
         scheduler.started(ticket)
@@ -81,7 +81,7 @@ def test_a_poisoned_host_among_two_fails_no_trial(cluster):
             scheduler.lose(ticket, "CUDA error", "bad")
             continue
         index = job.first
-        while scheduler.receive(ticket, pretend(job, index), "good"):
+        while scheduler.receive(ticket, [(0, pretend(job, index))], "good"):
             index += 1
     assert scheduler.state == "finished"
     assert losses == LOST_IN_A_ROW
@@ -99,10 +99,10 @@ def test_finals_lost_in_a_row_count_one_by_one(cluster):
     able.discard("good")
     for number in range(LOST_IN_A_ROW):
         ticket = str(number)
-        job = scheduler.next_job(ticket)
+        job = next_job(scheduler, ticket)
         while job.purpose != "final" or job.task in scheduler.hosts._lost_on:
             scheduler.live.pop(ticket)
-            job = scheduler.next_job(ticket)
+            job = next_job(scheduler, ticket)
         scheduler.started(ticket)
         scheduler.lose(ticket, "CUDA error", "bad")
     assert list(scheduler.hosts.left_out) == ["bad"]
@@ -112,7 +112,7 @@ def test_a_model_that_crashes_fails_its_own_trials_and_no_host_while_others_trai
     scheduler, memory, able = cluster
     able.discard("good")
     for ticket in map(str, itertools.count()):
-        job = scheduler.next_job(ticket)
+        job = next_job(scheduler, ticket)
         if job is None:
             break
         scheduler.started(ticket)
@@ -120,7 +120,7 @@ def test_a_model_that_crashes_fails_its_own_trials_and_no_host_while_others_trai
             scheduler.lose(ticket, "killed", "bad")
             continue
         index = job.first
-        while scheduler.receive(ticket, pretend(job, index), "bad"):
+        while scheduler.receive(ticket, [(0, pretend(job, index))], "bad"):
             index += 1
     assert not scheduler.hosts.left_out
     failed = {(row.trial, row.failure) for row in memory.trials.values() if row.failure}
@@ -129,28 +129,30 @@ def test_a_model_that_crashes_fails_its_own_trials_and_no_host_while_others_trai
 
 def test_what_waits_for_a_host_that_is_gone_goes_to_the_one_that_lost_it(cluster):
     scheduler, _, able = cluster
-    first = scheduler.next_job("first")
+    first = next_job(scheduler, "first")
     scheduler.started("first")
     scheduler.lose("first", "CUDA error", "bad")
-    again = scheduler.next_job("again")
+    again = next_job(scheduler, "again")
     assert (again.task, again.avoid) == (first.task, {"bad"})
     scheduler.free_stranded()
     assert "again" in scheduler.live  # good is there
     able.discard("good")
     scheduler.free_stranded()
     assert "again" not in scheduler.live
-    job = scheduler.next_job("at last")
+    job = next_job(scheduler, "at last")
     assert (job.task, job.avoid) == (first.task, frozenset())
     scheduler.free_stranded()
     assert "at last" in scheduler.live
-    assert not scheduler.receive("again", trained(again, again.first, 0.5), "late")  # ignored
+    assert not scheduler.receive(
+        "again", [(0, trained(again, again.first, 0.5))], "late"
+    )  # ignored
 
 
 def test_what_has_begun_is_not_handed_out_anew(cluster):
     scheduler, _, able = cluster
-    scheduler.next_job("first")
+    next_job(scheduler, "first")
     scheduler.lose("first", "CUDA error", "bad")
-    scheduler.next_job("again")
+    next_job(scheduler, "again")
     scheduler.started("again")
     able.discard("good")
     scheduler.free_stranded()

@@ -5,7 +5,16 @@ from collections import Counter
 from dataclasses import asdict
 
 import pytest
-from support.simulation import SPACE, Memory, plan_from, pretend, scheduler_for, trained, work
+from support.simulation import (
+    SPACE,
+    Memory,
+    next_job,
+    plan_from,
+    pretend,
+    scheduler_for,
+    trained,
+    work,
+)
 
 from clar_tune.rows import RepeatRow
 from clar_tune.search.jobs import Failure
@@ -56,10 +65,10 @@ def test_a_study_with_nothing_to_search_goes_straight_to_its_finals():
 def test_a_trial_is_written_before_it_trains():
     memory = Memory()
     scheduler = scheduler_for(plan_from(), memory)
-    job = scheduler.next_job("a")
+    job = next_job(scheduler, "a")
     while job.purpose == "final":
-        scheduler.receive("a", pretend(job, job.first))
-        job = scheduler.next_job("a")
+        scheduler.receive("a", [(0, pretend(job, job.first))])
+        job = next_job(scheduler, "a")
     assert memory.of(job.spec.graph, job.spec.method)[job.trial].state == "running"
 
 
@@ -80,12 +89,12 @@ def test_a_result_is_written_before_its_job_goes_on():
 def test_a_worker_that_is_started_anew_behind_our_back_does_nothing_twice_for_the_store():
     usual, memory = ran(), Memory()
     scheduler = scheduler_for(plan_from(), memory)
-    while (job := scheduler.next_job("it")) is not None:
+    while (job := next_job(scheduler, "it")) is not None:
         indices = list(range(job.first, job.last))
         if job.last - job.first > 2:
             indices[2:2] = indices[:2]  # 0, 1, then from the start again: 0, 1, 2 …
         for index in indices:
-            if not scheduler.receive("it", pretend(job, index)):
+            if not scheduler.receive("it", [(0, pretend(job, index))]):
                 break
     assert scheduler.state == "finished"
     assert memory.numbers() == usual.numbers()
@@ -218,17 +227,17 @@ def test_a_failed_final_is_no_reason_to_wait_for_more_time():
 
 def test_a_lost_worker_costs_no_budget_and_is_noted():
     memory, lost = Memory(), []
-    scheduler = scheduler_for(plan_from(), memory)
-    while (job := scheduler.next_job("a")) is not None:
+    scheduler = scheduler_for(plan_from(pruning=False), memory)
+    while (job := next_job(scheduler, "a")) is not None:
         index = job.first
         if job.purpose == "repeat" and not lost:
-            scheduler.receive("a", pretend(job, index))
+            scheduler.receive("a", [(0, pretend(job, index))])
             lost.append(job)
             scheduler.lose("a", "killed")
-            again = scheduler.next_job("a")
+            again = next_job(scheduler, "a")
             assert (again.trial, again.first) == (job.trial, 1)
             index = 1
-        while scheduler.receive("a", pretend(job, index)):
+        while scheduler.receive("a", [(0, pretend(job, index))]):
             index += 1
     row = memory.of(lost[0].spec.graph, lost[0].spec.method)[lost[0].trial]
     assert scheduler.state == "finished"
@@ -240,22 +249,22 @@ def test_a_trial_whose_worker_is_lost_too_often_fails():
     memory = Memory()
     scheduler = scheduler_for(plan_from(methods=("gcn+clar",)), memory)
     for _ in range(MAX_RETRIES + 1):
-        job = scheduler.next_job("a")
+        job = next_job(scheduler, "a")
         assert (job.trial, job.first) == (0, 0)
         scheduler.lose("a", "killed")
-    assert scheduler.next_job("a").trial == 1
+    assert next_job(scheduler, "a").trial == 1
     row = memory.of("csbm-homophily", "gcn+clar")[0]
     assert (row.state, row.failure, row.retries) == ("failed", "lost", MAX_RETRIES + 1)
 
 
 def test_retries_of_a_trial_add_up_over_its_repeats():
     memory = Memory()
-    scheduler = scheduler_for(plan_from(methods=("gcn+clar",), trials=1), memory)
-    job = scheduler.next_job("a")
+    scheduler = scheduler_for(plan_from(methods=("gcn+clar",), trials=1, pruning=False), memory)
+    job = next_job(scheduler, "a")
     for index in range(MAX_RETRIES + 1):
-        assert scheduler.receive("a", trained(job, index, 0.5))
+        assert scheduler.receive("a", [(0, trained(job, index, 0.5))])
         scheduler.lose("a", "killed")
-        job = scheduler.next_job("a")
+        job = next_job(scheduler, "a")
     row = memory.of("csbm-homophily", "gcn+clar")[0]
     assert (row.state, row.failure, row.repeats) == ("failed", "lost", MAX_RETRIES + 1)
 
@@ -264,7 +273,7 @@ def test_a_worker_lost_after_the_time_limit_ends_its_trial():
     clock = [0.0]
     memory = Memory()
     scheduler = scheduler_for(plan_from(methods=("gcn+clar",)), memory, now=lambda: clock[0])
-    scheduler.next_job("a")
+    next_job(scheduler, "a")
     clock[0] = 5000.0
     scheduler.started("a")  # it waited for a machine: that does not count
     clock[0] += 1801
@@ -320,11 +329,11 @@ def test_a_final_that_fails_is_noted_and_tried_again_by_the_next_driver():
 def test_draining_ends_after_the_repeats_under_way_and_prunes_nothing():
     memory = Memory()
     scheduler = scheduler_for(plan_from(methods=("gcn+clar",)), memory, workers=2)
-    first, second = scheduler.next_job("a"), scheduler.next_job("b")
+    first, second = next_job(scheduler, "a"), next_job(scheduler, "b")
     scheduler.limits.draining = True
-    assert not scheduler.receive("a", trained(first, 0, 0.9))
-    assert not scheduler.receive("b", trained(second, 0, 0.95))
-    assert scheduler.next_job("c") is None and not scheduler.live
+    assert not scheduler.receive("a", [(0, trained(first, 0, 0.9))])
+    assert not scheduler.receive("b", [(0, trained(second, 0, 0.95))])
+    assert next_job(scheduler, "c") is None and not scheduler.live
     assert scheduler.state == "interrupted"
     assert [(row.state, row.repeats) for row in memory.trials.values()] == [("running", 1)] * 2
 
@@ -353,7 +362,7 @@ def test_the_time_budget_leaves_room_for_the_finals_of_ended_studies():
 def test_a_budget_that_is_over_at_once_starts_nothing():
     memory = Memory()
     scheduler = scheduler_for(plan_from(), memory, deadline=0.0, now=lambda: 1.0)
-    assert scheduler.next_job("a") is None and scheduler.state == "paused"
+    assert next_job(scheduler, "a") is None and scheduler.state == "paused"
     assert not memory.trials
 
 

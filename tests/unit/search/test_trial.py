@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from support.simulation import Memory, plan_from, scheduler_for, trained
+from support.simulation import Memory, next_job, plan_from, scheduler_for, trained
 
 from clar_tune.records import TermRecord
 from clar_tune.search.trial import training_row
@@ -10,7 +10,7 @@ from clar_tune.search.trial import training_row
 
 def test_the_activity_of_each_term_stands_in_its_own_column() -> None:
     plan = plan_from()
-    job = scheduler_for(plan, Memory()).next_job("a")
+    job = next_job(scheduler_for(plan, Memory()), "a")
     assert job is not None
     done = trained(job, job.first, 0.5)
     terms = {"com": TermRecord(1.0, active=0.25), "ori": TermRecord(2.0, active=0.75)}

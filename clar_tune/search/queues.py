@@ -1,0 +1,103 @@
+"""What waits to be handed out, and how much of it goes to one worker."""
+
+import heapq
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
+
+from clar_tune.search.assignment import FILL, MOST_JOBS
+from clar_tune.search.jobs import Job
+from clar_tune.search.study import StudyState
+
+T = TypeVar("T")
+
+Cost = Callable[[T], float | None]
+"""Seconds that something will take; none if it is to be done alone."""
+
+
+class Queues:
+    """Unfinished trials and lost jobs first, then finals, then studies that may ask.
+
+    Short ones go to a worker together. That changes no proposal: a study has one trial at most
+    among them, and while anything waits no study is asked, so that with one worker a study is
+    asked when all of its trials have ended, whatever was put together.
+    """
+
+    def __init__(self, studies: Sequence[StudyState], graphs: Sequence[str]) -> None:
+        self.first: deque[Job] = deque()
+        self.finals: deque[Job] = deque()
+        self._studies = studies
+        self._places = {graph: number for number, graph in enumerate(graphs)}
+        self._asking: list[list[tuple[int, int]]] = [[] for _ in graphs]
+        """By graph, a heap of the studies that may ask: trials so far, place in the plan."""
+        self.put_back(studies)
+
+    def renew(self) -> None:
+        """The studies were restored."""
+        for heap in self._asking:
+            heap.clear()
+        self.put_back(self._studies)
+
+    def keep_finals(self) -> None:
+        """The search is over."""
+        self.first = deque(job for job in self.first if job.purpose == "final")
+        for heap in self._asking:
+            heap.clear()
+
+    def waiting(self, workers: int, cost: Cost[Job]) -> list[Job]:
+        """The jobs that a worker gets of those that wait; none if none waits."""
+        queue = self.first or self.finals
+        jobs = _together(queue, _share(len(queue), workers), cost, _fits)
+        for _ in jobs:
+            queue.popleft()
+        return jobs
+
+    def asking(self, workers: int, cost: Cost[StudyState]) -> list[StudyState]:
+        """The studies that are to ask next: graph by graph, within one those that asked least."""
+        heap = next(filter(None, self._asking), [])
+        share = _share(len(heap), workers)
+        least = (self._studies[place] for _, place in heapq.nsmallest(share, heap))
+        studies = _together(least, share, cost)
+        for _ in studies:
+            heapq.heappop(heap)
+        return studies
+
+    def put_back(self, studies: Iterable[StudyState]) -> None:
+        """Studies that have asked, or may do so for the first time."""
+        for study in studies:
+            if study.may_ask:
+                heap = self._asking[self._places[study.plan.columns.graph]]
+                heapq.heappush(heap, (study.asked, study.place))
+
+
+def _share(count: int, workers: int) -> int:
+    """How many of so many one worker gets, so that something is left for the others."""
+    return min(-(-count // workers), MOST_JOBS)
+
+
+def _together(
+    queue: Iterable[T],
+    share: int,
+    cost: Cost[T],
+    fits: Callable[[Sequence[T], T], bool] = lambda chosen, other: True,
+) -> list[T]:
+    """The first of a queue, and as many after it as are short enough to go with it."""
+    chosen: list[T] = []
+    left = FILL
+    for other in queue:
+        seconds = cost(other)
+        if chosen and (seconds is None or seconds > left or not fits(chosen, other)):
+            break
+        chosen.append(other)
+        left -= FILL if seconds is None else seconds
+        if len(chosen) >= share or left <= 0:
+            break
+    return chosen
+
+
+def _fits(chosen: Sequence[Job], other: Job) -> bool:
+    """Whether a job may go to a worker with others: nothing of it follows from one of them."""
+    one = chosen[0]
+    if (other.spec.graph, other.purpose) != (one.spec.graph, one.purpose):
+        return False
+    return other.purpose == "final" or other.study not in {job.study for job in chosen}
