@@ -9,7 +9,7 @@ READY  := $(VENV)/.ready
 PYTEST  = $(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 WORKERS = 2
 
-.PHONY: run test test-quick test-faults test-cluster fuzz check bench clean
+.PHONY: run test test-quick test-faults test-cluster fuzz soak check bench clean
 
 run: $(READY)
 	$(BIN)/clar-tune run --space $(SPACE)
@@ -39,6 +39,10 @@ test-cluster: $(READY)
 # Ten thousand mutated and hostile spaces: under three minutes of one processor.
 fuzz: $(READY)
 	$(BIN)/python -m benchmarks.fuzz_spaces
+
+# Drivers killed, stopped, overtaken and refused, two hundred cycles or half an hour.
+soak: $(READY)
+	$(BIN)/python -m benchmarks.soak
 
 check: $(READY)
 	$(BIN)/ruff format --check .

@@ -19,7 +19,8 @@ from support.commands import Going
 from support.hosts import network
 from support.machines import Machine, Office, bucket, furnish, missing_for_ssh, open_ssh, said
 from support.pages import fenced, inline, section
-from support.s3_server import ACCESS_KEY, SECRET_KEY
+
+from benchmarks.s3_server import ACCESS_KEY, SECRET_KEY
 
 GUIDE, STORES = "docs/CLUSTER.md", ("docs/STORE.md", "A bucket as a store")
 STORE = "s3://bucket/results"

@@ -8,8 +8,8 @@ import urllib.request
 import pytest
 from support.commands import WITHOUT_RAY, assert_exact
 from support.s3_place import S3Place
-from support.s3_server import BUCKET, s3_server
 
+from benchmarks.s3_server import BUCKET, s3_server
 from clar_tune.store.lease import read_lease
 
 REFUSED = 30.0

@@ -7,7 +7,8 @@ from pathlib import Path
 import psutil
 import pytest
 from support.s3_place import S3Place
-from support.s3_server import ACCESS_KEY, SECRET_KEY, SESSION_TOKEN, s3_server
+
+from benchmarks.s3_server import ACCESS_KEY, SECRET_KEY, SESSION_TOKEN, s3_server
 
 RAY_TOKEN = "ray-t0ken-of-the-tests-5f2d9c1e7b3a4860"
 SECRETS = {

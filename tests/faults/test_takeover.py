@@ -10,10 +10,10 @@ import pandas
 import psutil
 import pytest
 from support.commands import PACED, PATIENCE, WITHOUT_RAY, Place, assert_exact
-from support.s3_server import BUCKET, s3_server
 from support.stopped import TRIALS, driver
 from support.stored_rows import contents, final_row, run_row
 
+from benchmarks.s3_server import BUCKET, s3_server
 from clar_tune.store import Store, resolve
 from clar_tune.store.lease import read_lease
 

@@ -4,9 +4,9 @@ import time
 
 import pytest
 from support.killed_drivers import assert_sigkill_loses_and_doubles_nothing, keys
-from support.s3_server import BUCKET, SECRET_KEY, s3_server
 from support.stored_rows import final_row, repeat_row, run_row, trial_row
 
+from benchmarks.s3_server import BUCKET, SECRET_KEY, s3_server
 from clar_tune.errors import StoreError
 from clar_tune.store import Access, LeaseTimes, Store, tables, writer
 from clar_tune.store.objects import Objects

@@ -20,7 +20,8 @@ from pathlib import Path
 import yaml
 from support.commands import Done, Going
 from support.hosts import Host, Network, missing
-from support.s3_server import ACCESS_KEY, SECRET_KEY, s3_server
+
+from benchmarks.s3_server import ACCESS_KEY, SECRET_KEY, s3_server
 
 ROOT = Path(__file__).parents[2]
 PROJECT = (

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from support.commands import PACED, Place
-from support.s3_server import BUCKET, Server
 
+from benchmarks.s3_server import BUCKET, Server
 from clar_tune.store import Store
 
 

@@ -103,6 +103,7 @@ class Faulty:
         self._requests: list[str] = []
 
     def __call__(self, environ: dict[str, Any], start: Any) -> Any:
+        """Answer one request."""
         if environ["PATH_INFO"] == SWITCH:
             return self._switched(environ, start)
         method, path = environ["REQUEST_METHOD"], environ["PATH_INFO"]
