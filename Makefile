@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV   ?= .venv
 SPACE  ?= quickstart
+SCALE  ?= scale-run
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 # One worker for each processor; one more where tests wait for others most of the time. A file stays
@@ -9,7 +10,7 @@ READY  := $(VENV)/.ready
 PYTEST  = $(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 WORKERS = 2
 
-.PHONY: run test test-quick test-faults test-cluster fuzz soak check bench clean
+.PHONY: run test test-quick test-faults test-cluster fuzz soak scale check bench clean
 
 run: $(READY)
 	$(BIN)/clar-tune run --space $(SPACE)
@@ -31,7 +32,7 @@ test-faults: TESTS = tests/faults tests/browser
 test-faults: $(READY)
 	$(PYTEST) $(TESTS) $(PYTEST_ARGS)
 
-# Several machines: hosts, networks that fail, installations, the guide, ten thousand trials.
+# Several machines: hosts, networks that fail, installations, the guide, thousands of trials.
 test-cluster: TESTS = tests/cluster
 test-cluster: $(READY)
 	$(PYTEST) $(TESTS) $(PYTEST_ARGS)
@@ -43,6 +44,11 @@ fuzz: $(READY)
 # Drivers killed, stopped, overtaken and refused, two hundred cycles or half an hour.
 soak: $(READY)
 	$(BIN)/python -m benchmarks.soak
+
+# A hundred thousand trials, at most two hours: Ctrl-C pauses, the same command goes on.
+scale: $(READY)
+	nice -n 19 $(BIN)/python -m benchmarks.scale --folder $(SCALE)
+	nice -n 19 $(BIN)/python -m benchmarks.resume
 
 check: $(READY)
 	$(BIN)/ruff format --check .

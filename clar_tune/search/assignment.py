@@ -40,6 +40,9 @@ class Assignment:
         """Hosts that it is not to be done on."""
         return self.jobs[0].avoid
 
+    def __deepcopy__(self, memo: object) -> "Assignment":
+        return self  # Tune copies it again and again, and nothing of it changes
+
 
 Done = tuple[int, Outcome]
 """What came of one training, with the place of its job in the assignment."""

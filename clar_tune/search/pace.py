@@ -1,16 +1,20 @@
 """How long trainings take, by those that were done."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from clar_tune.search.assignment import BATCH
+from clar_tune.search.jobs import Job
+from clar_tune.search.out import Out
 from clar_tune.search.study import StudyState
 
 
 class Pace:
     """Seconds of a training: by those of its study, else of its graph, else of all."""
 
-    def __init__(self) -> None:
+    def __init__(self, studies: Sequence[StudyState]) -> None:
+        self._studies = studies
+        self._most = max((study.plan.rules.repeats for study in studies), default=1)
         self._graphs: dict[str, tuple[int, float]] = {}
 
     def add(self, graph: str, trainings: int, seconds: float) -> None:
@@ -18,22 +22,56 @@ class Pace:
         count, before = self._graphs.get(graph, (0, 0.0))
         self._graphs[graph] = count + trainings, before + seconds
 
-    def near(self, study: StudyState) -> float | None:
+    def of_job(self, job: Job) -> float | None:
+        """Seconds that a job will take; none if it is to be done alone.
+
+        It is while nothing was measured on its graph, and after it was lost: what broke a worker
+        is not to break the work of others.
+        """
+        study = self._studies[job.study]
+        each = self._near(study)
+        lost = study.trials[job.trial].retries
+        return None if each is None or lost else each * len(job.specs)
+
+    def of_next_trial(self, study: StudyState) -> float | None:
+        """The same of a trial that a study has not asked for, up to where it is judged."""
+        each = self._near(study) if study.plan.has_search else None
+        return None if each is None else each * study.next_rung(0)
+
+    def seconds_needed(self, live: Iterable[Out], finals: Iterable[Job], workers: int) -> float:
+        """How long the finals that wait or are out will take, with what ends before them.
+
+        Whatever else is out, or would go out now, ends with one batch.
+        """
+        batches, confirming = [_batch(self._most, self._far())], list(finals)
+        for out in live:
+            jobs = list(out.jobs.values())
+            if out.confirms:
+                confirming += jobs
+            else:
+                trainings = sum(job.last - self.number(job) for job in jobs)
+                batches.append(_batch(trainings, self._far(self._studies[jobs[0].study])))
+        seconds = sum(self._far(self._studies[job.study]) for job in confirming)
+        return seconds / workers + max(batches)
+
+    def number(self, job: Job) -> int:
+        """The training that a job is at."""
+        if job.purpose == "final":
+            return job.first
+        return self._studies[job.study].trials[job.trial].repeats
+
+    def _near(self, study: StudyState) -> float | None:
         """Seconds of a training by those of its study or its graph; none if there are none."""
         graph = self._graphs.get(study.plan.columns.graph, (0, 0.0))
         return _mean([(study.trainings, study.seconds)]) or _mean([graph])
 
-    def far(self, study: StudyState) -> float:
+    def _far(self, study: StudyState | None = None) -> float:
         """The same, judged by all trainings there were if need be; 0 if there were none."""
-        return self.near(study) or self.anywhere
-
-    @property
-    def anywhere(self) -> float:
-        """Seconds of a training by all that were done."""
-        return _mean(self._graphs.values()) or 0.0
+        near = self._near(study) if study else None
+        return near or _mean(self._graphs.values()) or 0.0
 
 
-def batch_seconds(trainings: int, each: float) -> float:
+def _batch(trainings: int, each: float) -> float:
     """How long the next batch of so many trainings takes."""
     return min(trainings, math.ceil(BATCH / each)) * each if each else 0.0
 

@@ -15,7 +15,7 @@ from clar_tune.search.job_maker import JobMaker
 from clar_tune.search.jobs import Failure, Job, Outcome, TrainingResult, out_of_time
 from clar_tune.search.limits import Limits
 from clar_tune.search.out import Out
-from clar_tune.search.pace import Pace, batch_seconds
+from clar_tune.search.pace import Pace
 from clar_tune.search.queues import Queues
 from clar_tune.search.study import MakeJudge, StudyState
 from clar_tune.space import Plan
@@ -59,7 +59,7 @@ class Scheduler:
         """Assignments that are out, in the order in which they went."""
         self.search_over = False
         """The time that is left belongs to the finals of studies that ended."""
-        self._pace = Pace()
+        self._pace = Pace(self.studies)
         self._queues = Queues(self.studies, plan.graphs)
         self._lost: Counter[tuple[int, int, int]] = Counter()  # by study, trial, final
 
@@ -106,9 +106,9 @@ class Scheduler:
         while not self.limits.over:
             if self._search_must_end():
                 self._queues.keep_finals()
-            jobs = self._queues.waiting(self.limits.workers, self._cost)
+            jobs = self._queues.waiting(self.limits.workers, self._pace.of_job)
             if not jobs:
-                studies = self._queues.asking(self.limits.workers, self._cost_of_next)
+                studies = self._queues.asking(self.limits.workers, self._pace.of_next_trial)
                 if not studies:
                     return None
                 jobs = self._ask(studies)
@@ -168,7 +168,9 @@ class Scheduler:
         if not out.jobs or self._is_to_stop(out):
             del self.live[ticket]
             # The row of a trial is renewed when nothing more of it follows here.
-            rows += [self._row(job) for job in out.jobs.values() if self._number(job) > job.first]
+            rows += [
+                self._row(job) for job in out.jobs.values() if self._pace.number(job) > job.first
+            ]
         self._write(rows)
         self._queues.first.extendleft(reversed(self._going_on(ended)))
         for job in ended:
@@ -185,7 +187,7 @@ class Scheduler:
         out, now, rows = self.live.pop(ticket), self.limits.now(), Rows()
         again = []
         for job in out.jobs.values():
-            number = self._number(job)
+            number = self._pace.number(job)
             # Of several jobs nobody knows at which one the worker was.
             if out.begun and len(out.jobs) == 1 and now - out.since > job.timeout:
                 self._fail(job, out_of_time(number))
@@ -321,42 +323,10 @@ class Scheduler:
     def _search_must_end(self) -> bool:
         """Whether the time left is needed for the finals of studies that ended."""
         if self.limits.deadline is not None and not self.search_over:
-            confirming = [out for out in self.live.values() if out.confirms]
-            finals = [*self._queues.finals, *(j for out in confirming for j in out.jobs.values())]
-            seconds = sum(self._pace.far(self.studies[job.study]) for job in finals)
-            # Whatever is under way, or would start now, ends with one batch.
-            searching = [out for out in self.live.values() if not out.confirms]
-            longest = max(self._next_batch(), *map(self._next_batch, searching), 0.0)
-            needed = seconds / self.limits.workers + longest
+            finals = self._queues.finals
+            needed = self._pace.seconds_needed(self.live.values(), finals, self.limits.workers)
             self.search_over = self.limits.left <= needed * CAUTION
         return self.search_over
-
-    def _next_batch(self, out: Out | None = None) -> float:
-        """How long the next batch of an assignment takes at most, or of one that is not out."""
-        if out is None:
-            most = max(study.plan.rules.repeats for study in self.studies)
-            return batch_seconds(most, self._pace.anywhere)
-        trainings = sum(job.last - self._number(job) for job in out.jobs.values())
-        return batch_seconds(trainings, self._pace.far(self.studies[out.first.study]))
-
-    def _cost(self, job: Job) -> float | None:
-        """Seconds that a job will take; none if it is to be done alone."""
-        study = self.studies[job.study]
-        each = self._pace.near(study)
-        if each is None or study.trials[job.trial].retries:
-            return None  # what broke a worker is not to break others' again
-        return each * len(job.specs)
-
-    def _cost_of_next(self, study: StudyState) -> float | None:
-        """Seconds that the next trial of a study takes up to its first rung."""
-        each = self._pace.near(study)
-        return None if each is None or not study.plan.has_search else each * study.next_rung(0)
-
-    def _number(self, job: Job) -> int:
-        """The training that a job is at."""
-        if job.purpose == "final":
-            return job.first
-        return self.studies[job.study].trials[job.trial].repeats
 
     def _row(self, job: Job) -> TrialRow:
         return self.studies[job.study].trial_row(job.trial)

@@ -21,6 +21,8 @@ from clar_tune.store import Store
 CLAR_TUNE = Path(sys.executable).with_name("clar-tune")
 WITHOUT_RAY = (sys.executable, "-P", Path(__file__).with_name("without_ray.py"))
 """The same, except that the driver trains by itself: where workers do not matter."""
+FRESH_TUNERS = (sys.executable, "-P", Path(__file__).with_name("fresh_tuners.py"))
+"""The same, except that no Tuner has more than a few trials."""
 PATIENCE = 300.0
 """Seconds for anything that takes a tenth of it on a machine with nothing else to do."""
 
