@@ -11,6 +11,7 @@ from types import FrameType
 from typing import Any
 
 import ray
+import torch
 from ray import tune
 
 from clar_tune.graphs import Graph, apply_variants
@@ -27,7 +28,7 @@ from clar_tune.search import (
     out_of_time,
     perform,
 )
-from clar_tune.training import best_device, limit_memory, release_memory, warm_up
+from clar_tune.training import claim, release_memory, warm_up
 
 GRACE = 10.0
 """Seconds after which a worker that does not heed its time limit ends itself."""
@@ -56,9 +57,7 @@ class Worker(tune.Trainable):
         self._graphs = graphs or {}
         self._loaded: dict[str, dict[Hashable, tuple[Graph, TensorGraph]]] = {}
         self._out_of_memory = False
-        self._device = best_device() if gpus else "cpu"
-        if gpus:
-            limit_memory(best_device(), gpus)
+        self._device = claim(gpus) if gpus else torch.device("cpu")
         self.reset_config(config)
 
     def reset_config(self, new_config: dict[str, Any]) -> bool:

@@ -14,4 +14,5 @@ from .regularizers import (
     PReg as PReg,
     Regularizer as Regularizer,
 )
+from .sparse import Csr as Csr
 from .tensors import TensorGraph as TensorGraph

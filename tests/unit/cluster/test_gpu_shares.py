@@ -2,6 +2,7 @@
 
 import gc
 import weakref
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -25,6 +26,10 @@ def job():
 def cuda(monkeypatch):
     """A stand-in for torch's CUDA: what it is asked for is written down."""
     asked = []
+    device = SimpleNamespace(total_memory=16 * 2**30)
+    monkeypatch.setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+    monkeypatch.setattr(torch, "use_deterministic_algorithms", lambda *_, **__: None)
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda _: device)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(
         torch.cuda, "set_per_process_memory_fraction", lambda *given: asked.append(given)
@@ -48,11 +53,11 @@ def only_outcome(worker):
 
 def test_a_worker_keeps_to_its_share_of_the_devices_memory(cuda, job):
     begun(job, 0.25)
-    assert cuda == [(0.25, torch.device("cuda"))]
+    assert cuda == [(0.25 - 0.5 / 16, torch.device("cuda"))]  # half a GiB is its context
 
 
 def test_a_worker_without_a_share_leaves_the_device_alone(cuda, job):
-    assert begun(job)._device == "cpu"
+    assert begun(job)._device == torch.device("cpu")
     assert cuda == []
 
 
