@@ -221,9 +221,11 @@ def _training() -> Check:
     try:
         graph, protocol = load("csbm-homophily"), "balanced-60-20-20"
         seeds = seed_pair(graph.name, protocol, 0, 0, "repeat")
-        spec = Method("gcn", "clar").spec(graph, {}, protocol, seeds, max_epochs=20)
+        device = best_device()
+        rules = {"max_epochs": 20, "device": device.type}
+        spec = Method("gcn", "clar").spec(graph, {}, protocol, seeds, **rules)
         nodes = search_nodes(graph, protocol, spec.split_seed)
-        fit = train(spec, TensorGraph.of(graph, best_device()), nodes)
+        fit = train(spec, TensorGraph.of(graph, device), nodes)
     except (ClarTuneError, RuntimeError) as error:
         return Check("training", False, str(error))
     return Check("training", True, f"gcn+clar, 20 epochs in {fit.record.seconds:.2f} s")

@@ -27,7 +27,7 @@ from clar_tune.device_check import (
 from clar_tune.errors import ClusterError
 from clar_tune.graphs import Graph, load
 from clar_tune.models import TensorGraph
-from clar_tune.search import Job, Outcome, Scheduler, perform
+from clar_tune.search import Assignment, Done, Scheduler, Work, perform
 from clar_tune.space import Options, make_plan, parse_space
 from clar_tune.training import CONTEXT
 
@@ -78,10 +78,13 @@ class Examiner:
         number = ",".join(ray.get_runtime_context().get_accelerator_ids().get("GPU", []))
         return number, *examine_device(device, effort)
 
-    def perform(self, job: Job, graph: Graph, device: str, *, breaks: bool) -> Outcome:
-        """What a worker does with a job's first training; it may break at it."""
+    def work(self, given: Assignment, graph: Graph, device: str, *, breaks: bool) -> list[Done]:
+        """What a worker does with an assignment; it may break at it."""
         breaking[0] = breaks
-        return perform(job, job.first, graph, TensorGraph.of(graph, device))
+        tensors, work, done = TensorGraph.of(graph, device), Work(given), list[Done]()
+        while batch := work.batch(lambda job, index, _: perform(job, index, graph, tensors)):
+            done += batch
+        return done
 
 
 def _examined(nodes: Sequence[Node], device: str, effort: Effort) -> list[tuple[Node, Report]]:
@@ -155,13 +158,13 @@ def _tenancy(report: Report, node: Node, share: float, device: str) -> Tenancy:
 
 def _fault(node: Node, worker: Any, device: str) -> Finding:
     """A training that breaks its process, and a scheduler that has to cope with that."""
-    plan = make_plan(parse_space(FAULT_SPACE, "fault", "fault"), Options())
+    plan = make_plan(parse_space(FAULT_SPACE, "fault", "fault"), Options()).on(device)
     graph, rows = load(plan.graphs[0], plan.space.preprocessing), list[Any]()
     scheduler = Scheduler(plan, {graph.name: graph.hash}, rows.extend, Asha)
     sent, losses = ray.put(graph), list[str]()
-    while (job := scheduler.next_job(ticket := f"job {len(rows)}")) is not None:
+    while (given := scheduler.assign(ticket := f"{len(rows)} rows")) is not None:
         scheduler.started(ticket)
-        answer = worker.perform.remote(job, sent, device, breaks=not losses)
+        answer = worker.work.remote(given, sent, device, breaks=not losses)
         try:
             scheduler.receive(ticket, ray.get(answer, timeout=ANSWER), node.id)
         except ray.exceptions.RayError as error:

@@ -52,5 +52,6 @@ def held(device: torch.device) -> int:
 def short_training(device: torch.device) -> None:
     """gcn+clar for a few epochs, on a copy of the graph of its own."""
     graph, protocol = load("csbm-heterophily"), "balanced-60-20-20"
-    spec = Method("gcn", "clar").spec(graph, {"dropout": 0.5}, protocol, (0, 1), max_epochs=5)
+    rules = {"max_epochs": 5, "device": device.type}
+    spec = Method("gcn", "clar").spec(graph, {"dropout": 0.5}, protocol, (0, 1), **rules)
     train(spec, TensorGraph.of(graph, device), search_nodes(graph, protocol, 0))

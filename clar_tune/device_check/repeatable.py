@@ -96,6 +96,7 @@ def _bits(tensor: Tensor) -> Tensor:
 
 def _trained(case: Case, graph: Graph, device: torch.device, epochs: int) -> Tensor:
     params = case.complete(dropout=0.5)
-    spec = case.method.spec(graph, params, PROTOCOL, (0, 1), max_epochs=epochs)
+    rules = {"max_epochs": epochs, "device": device.type}
+    spec = case.method.spec(graph, params, PROTOCOL, (0, 1), **rules)
     nodes = search_nodes(graph, PROTOCOL, spec.split_seed)
     return train(spec, TensorGraph.of(graph, device), nodes).logits

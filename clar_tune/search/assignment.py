@@ -40,6 +40,11 @@ class Assignment:
         """Hosts that it is not to be done on."""
         return self.jobs[0].avoid
 
+    @property
+    def alone(self) -> bool:
+        """Whether it gets a whole GPU."""
+        return self.jobs[0].alone
+
 
 Done = tuple[int, Outcome]
 """What came of one training, with the place of its job in the assignment."""

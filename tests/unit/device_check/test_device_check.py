@@ -248,9 +248,7 @@ def test_the_driver_is_read_from_the_kernel(monkeypatch, tmp_path):
     file = tmp_path / "version"
     monkeypatch.setattr(facts, "DRIVER", file)
     assert facts._driver() == "unknown"
-    file.write_text(
-        "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  570.86.15\n"
-    )
+    file.write_text("NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  570.86.15\n")
     assert facts._driver() == "570.86.15"
 
 
