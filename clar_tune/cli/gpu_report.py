@@ -13,8 +13,9 @@ if TYPE_CHECKING:
 
 def check_and_show(address: str, share: float, device: str, *, quick: bool, as_json: bool) -> bool:
     """Test every device, keep and print the reports; whether nothing was wrong."""
-    from clar_tune.cluster import prepare
+    from clar_tune.cluster import Resources, prepare
 
+    Resources(1, share)  # a share that no trial can have is refused
     prepare(address)
     from clar_tune.cluster import check_gpus
     from clar_tune.device_check import FULL, QUICK, save

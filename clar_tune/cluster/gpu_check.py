@@ -9,7 +9,7 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from clar_tune.cluster.asha import Asha
 from clar_tune.cluster.connection import connected
-from clar_tune.cluster.resources import Node, Resources
+from clar_tune.cluster.resources import Node
 from clar_tune.device_check import (
     FAULTY,
     FULL,
@@ -54,7 +54,6 @@ def check_gpus(
 
     A private cluster then has one logical GPU.
     """
-    Resources(1, share)  # a share that leaves a device idle is refused
     gpus = 1 if address == "local" and device == "cpu" else None
     with connected(address, logical_gpus=gpus) as nodes:
         having = [node for node in nodes if node.gpus >= 1]

@@ -1,9 +1,12 @@
 """On which device a run trains, with stand-ins for machines that are asked."""
 
+from contextlib import contextmanager
+from dataclasses import replace
+
 import pytest
 from support.simulation import plan_from
 
-from clar_tune.cluster import gpu_devices
+from clar_tune.cluster import gpu_check, gpu_devices
 from clar_tune.cluster.gpu_devices import WITHOUT_GPU, resolve_devices
 from clar_tune.cluster.resources import Node
 from clar_tune.device_check import DeviceFacts, Finding, Report
@@ -49,8 +52,6 @@ def test_a_device_without_a_report_is_tested_with_the_methods_of_the_run(reports
 
 
 def test_a_device_with_a_report_is_trusted_and_its_context_known(reports):
-    from dataclasses import replace
-
     reports["A100"] = report_of(replace(A100, context=300), RIGHT)
     devices, tested = resolved({"one": [A100, A100], "two": []})
     assert (tested, devices.remarks, devices.context) == ([], [], 300)
@@ -90,3 +91,18 @@ def test_a_run_stays_on_the_device_that_it_began_on(reports):
 def test_machines_that_are_yet_to_come_are_believed():
     plan = plan_from(gpus=0.25)
     assert resolve_devices(plan, [Node(4, 0)], 0.25, lambda nodes: {}).device == "cuda"
+
+
+def test_a_cluster_without_a_gpu_is_told_what_to_do(monkeypatch):
+    asked = []
+
+    @contextmanager
+    def connected(address, logical_gpus=None):
+        asked.append(logical_gpus)
+        yield [Node(cpus=4, gpus=0)]
+
+    monkeypatch.setattr(gpu_check, "connected", connected)
+    for address, device in (("local", "cuda"), ("auto", "cpu"), ("local", "cpu")):
+        with pytest.raises(ClusterError, match="no machine of the cluster has a GPU"):
+            gpu_check.check_gpus(address, 0.5, device)
+    assert asked == [None, None, 1]  # only the private cluster of a trial gets a logical one
