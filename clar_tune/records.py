@@ -60,12 +60,14 @@ Params = Mapping[str, Value]
 
 SELECTIONS = ("loss", "accuracy")
 OPTIMIZERS = ("adam",)
+LATER = {"device": "cpu"}
+"""Fields of a specification that came later: at their default they leave keys as they were."""
 
 
 @stored_as(
     *("graph", "graph_hash", "backbone", "regularizer", "protocol", "split_seed", "init_seed"),
     *("params", "condition", "outer_test", "max_epochs", "patience", "warmup", "select"),
-    *("optimizer", "threads"),
+    *("optimizer", "threads", "device"),
 )
 @dataclass(frozen=True, slots=True)
 class TrainSpec:
@@ -87,6 +89,8 @@ class TrainSpec:
     select: str = "loss"
     optimizer: str = "adam"
     threads: int = 1
+    device: str = "cpu"
+    """``cpu`` or ``cuda``: dropout draws other numbers on another."""
 
     @property
     def method(self) -> str:
@@ -101,6 +105,9 @@ class TrainSpec:
         ``params`` count as they stand: ``Method.complete`` gives equal settings one form.
         """
         content = {**to_stored(self), "numbers": NUMBERS_VERSION}
+        for name, default in LATER.items():
+            if content[name] == default:
+                del content[name]
         canonical = json.dumps(content, sort_keys=True)
         return hashlib.sha256(canonical.encode()).hexdigest()[:16]
 

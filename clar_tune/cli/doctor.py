@@ -27,20 +27,54 @@ PACKAGES = (
 @click.option(
     "--address", help="Check a cluster too: auto or HOST:PORT, from one of its machines."
 )
+@click.option("--gpu", is_flag=True, help="Test every GPU instead, before a search trusts it.")
+@click.option(
+    "--gpus-per-trial",
+    type=float,
+    default=1.0,
+    show_default=True,
+    help="With --gpu: the share of a device that trials will have.",
+)
+@click.option(
+    "--device",
+    type=click.Choice(["cuda", "cpu"]),
+    default="cuda",
+    show_default=True,
+    help="With --gpu: cpu tries the test itself, on processors and logical GPUs.",
+)
+@click.option("--quick", is_flag=True, hidden=True)
 @click.option("--json", "as_json", is_flag=True, help="Print the checks as JSON.")
 @store_option
-def doctor(data: Path | None, address: str | None, as_json: bool, store: str) -> None:
+def doctor(
+    data: Path | None,
+    address: str | None,
+    gpu: bool,
+    gpus_per_trial: float,
+    device: str,
+    quick: bool,
+    as_json: bool,
+    store: str,
+) -> None:
     """Check this machine: versions, threads, GPUs, graphs, store, and one short training.
 
     With --address every machine of a cluster is checked as well: versions as here, GPUs that
     torch really sees, memory, cache; and that nobody gets in with a wrong token. Exit code 1 if
     something is wrong.
 
+    With --gpu every device is put to the test instead, in under three minutes each: what it
+    computes against the CPU, whether twice the same, memory shares, faults, speed.
+
     \b
     Examples:
       clar-tune doctor
       clar-tune doctor --address auto --store s3://bucket/results
+      clar-tune doctor --gpu --gpus-per-trial 0.25
     """  # noqa: D301
+    if gpu:
+        from clar_tune.cli.gpu_report import check_and_show
+
+        given = (address or "local", gpus_per_trial, device)
+        sys.exit(0 if check_and_show(*given, quick=quick, as_json=as_json) else 1)
     checks = [
         *_versions(),
         *_hardware(),
@@ -187,9 +221,11 @@ def _training() -> Check:
     try:
         graph, protocol = load("csbm-homophily"), "balanced-60-20-20"
         seeds = seed_pair(graph.name, protocol, 0, 0, "repeat")
-        spec = Method("gcn", "clar").spec(graph, {}, protocol, seeds, max_epochs=20)
+        device = best_device()
+        rules = {"max_epochs": 20, "device": device.type}
+        spec = Method("gcn", "clar").spec(graph, {}, protocol, seeds, **rules)
         nodes = search_nodes(graph, protocol, spec.split_seed)
-        fit = train(spec, TensorGraph.of(graph, best_device()), nodes)
+        fit = train(spec, TensorGraph.of(graph, device), nodes)
     except (ClarTuneError, RuntimeError) as error:
         return Check("training", False, str(error))
     return Check("training", True, f"gcn+clar, 20 epochs in {fit.record.seconds:.2f} s")

@@ -139,10 +139,11 @@ def train(
         with one_line():
             return show_spectra(graph, method, params, rules, pairs, _progress, test, as_json)
     seeds = seed_pair(graph.name, rules["protocol"], seed, index, "repeat")
-    spec = method.spec(graph, params, seeds=seeds, **rules)
+    device = best_device()
+    spec = method.spec(graph, params, seeds=seeds, device=device.type, **rules)
     nodes = search_nodes(graph, spec.protocol, spec.split_seed)
     with one_line(), _progress(f"{method.name} on {graph.name}", spec.max_epochs) as report:
-        fit = fit_model(spec, TensorGraph.of(graph, best_device()), nodes, report)
+        fit = fit_model(spec, TensorGraph.of(graph, device), nodes, report)
     tested = test_score(fit, spec, graph) if test else None
     if as_json:
         click.echo(json.dumps(_as_dict(spec, fit.record, tested), indent=2))

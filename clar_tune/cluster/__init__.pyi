@@ -8,6 +8,7 @@ from .driver import (
     load_graphs as load_graphs,
 )
 from .environment import is_loopback as is_loopback, prepare as prepare
+from .gpu_check import check_gpus as check_gpus
 from .health import Check as Check, installed as installed, unwritable_cache as unwritable_cache
 from .inspection import inspect as inspect
 from .packaging import modules_of as modules_of, packed as packed

@@ -47,6 +47,8 @@ class Capacity:
     now: Callable[[], float] = time.monotonic
     waits_since: float | None = None
     """When the last machine that could hold a trial was gone."""
+    context: int = 0
+    """Bytes that a worker takes of a GPU besides its tensors; 0 where nobody has looked."""
     left_out: Mapping[str, str] = field(default_factory=dict)
     """Machines that break workers, by their ids, each with the cause."""
 
@@ -62,9 +64,10 @@ class Capacity:
         """Machines that an autoscaler may start and whose memory it does not know."""
         return [node.name for node, _ in self.growth.types if node.memory == math.inf]
 
-    def asked(self, graph: str) -> Resources:
-        """What a job on a graph asks for."""
-        return replace(self.resources, memory=self.needs.get(graph, 0))
+    def asked(self, graph: str, *, alone: bool = False) -> Resources:
+        """What a job on a graph asks for; alone it has a whole GPU."""
+        gpus = 1.0 if alone else self.resources.gpus
+        return replace(self.resources, gpus=gpus, memory=self.needs.get(graph, 0))
 
     def has_room(self, graphs: Sequence[str]) -> bool:
         """Whether one more job may go out beside those on these graphs."""

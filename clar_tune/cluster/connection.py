@@ -21,15 +21,18 @@ from clar_tune.errors import ClusterError
 
 
 @contextmanager
-def connected(address: str, modules: Sequence[Path] = ()) -> Iterator[list[Node]]:
+def connected(
+    address: str, modules: Sequence[Path] = (), logical_gpus: int | None = None
+) -> Iterator[list[Node]]:
     """Start a private cluster (``local``) or join one, and leave it in the end.
 
     ``modules`` are folders of packages and files of modules that workers on other machines
-    need; those on this machine find them by themselves.
+    need; those on this machine find them by themselves. A private cluster may be told how many
+    GPUs it has.
     """
     with guarded() if address == "local" else nullcontext():
         try:
-            _connect(address, modules)
+            _connect(address, modules, logical_gpus)
             yield machines()
         finally:
             ray.shutdown()
@@ -41,10 +44,10 @@ def machines() -> list[Node]:
     return [_node(node) for node in found if node["Alive"]]
 
 
-def _connect(address: str, modules: Sequence[Path]) -> None:
+def _connect(address: str, modules: Sequence[Path], gpus: int | None) -> None:
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
     if address == "local":
-        own: dict[str, Any] = {"include_dashboard": False}
+        own: dict[str, Any] = {"include_dashboard": False, "num_gpus": gpus}
     else:
         address = admitted(address)
         own = {"runtime_env": {"py_modules": list(map(str, modules))}} if modules else {}

@@ -2,22 +2,25 @@
 
 import tempfile
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from clar_tune.cluster.capacity import Capacity, Growth
 from clar_tune.cluster.environment import prepare
-from clar_tune.cluster.resources import Resources
+from clar_tune.cluster.resources import Node, Resources
 from clar_tune.graphs import Graph, check_split, load
 from clar_tune.records import to_stored
 from clar_tune.rows import LeftOut
-from clar_tune.search import Hosts, Limits, Scheduler, needs
+from clar_tune.search import Hosts, Limits, Scheduler, needs, plan_columns
 from clar_tune.space import Plan
 from clar_tune.store import RunWriter, Store
+
+if TYPE_CHECKING:
+    from clar_tune.cluster.gpu_devices import Devices
 
 
 class View(Protocol):
@@ -106,15 +109,21 @@ def drive(
                 "trials ask for no memory, as the autoscaler does not know how much its machines "
                 f"have: {', '.join(capacity.unmeasured)}"
             )
+        devices = _devices(plan, nodes, resources.gpus, limits)
         limits.workers = max(1, capacity.workers())
         writer, state = open_run(), "interrupted"
         before = writer.row.seconds
         try:
+            if devices and devices.device != plan.options.device:
+                plan = plan.on(devices.device)
+                writer.update(**plan_columns(plan))
             # As arrays in the object store graphs are shared by all workers of a machine.
             hashes = {name: graph.hash for name, graph in graphs.items()}
             shared = {name: ray.put(graphs.pop(name)) for name in list(graphs)}
             scheduler = _restored(store, writer, plan, hashes, limits, Hosts(capacity.able))
             watch = Watch(scheduler, capacity) if launch.address != "local" else None
+            scheduler.hosts.left_out.update(devices.blind if devices else {})
+            capacity.context = devices.context if devices else 0
             _search(scheduler, writer, shared, capacity, scratch, view, watch)
             state = scheduler.state
         finally:
@@ -140,6 +149,18 @@ def _cluster(address: str, *modules: Path) -> Iterator[list[Any]]:
 
     with connected(address, modules) as nodes:
         yield nodes
+
+
+def _devices(plan: Plan, nodes: Sequence[Node], share: float, limits: Limits) -> "Devices | None":
+    """Where a run trains that has, or had, a share of GPUs; what is to be said of it is said."""
+    if not share and plan.options.device is None:
+        return None
+    from clar_tune.cluster.gpu_devices import resolve_devices
+
+    devices = resolve_devices(plan, nodes, share)
+    for text in devices.remarks:
+        limits.remark(text)
+    return devices
 
 
 def _own_modules(plan: Plan) -> list[Path]:

@@ -33,11 +33,12 @@ def search(
     it was.
     """
     withhold_credentials()
-    trainable = tune.with_parameters(Worker, graphs=dict(graphs), gpus=capacity.resources.gpus)
+    share, context = capacity.resources.gpus, capacity.context
+    trainable = tune.with_parameters(Worker, graphs=dict(graphs), gpus=share, context=context)
 
     def request(config: dict[str, Any]) -> tune.PlacementGroupFactory:
         given: Assignment = config["assignment"]
-        bundles = [capacity.asked(given.graph).request]
+        bundles = [capacity.asked(given.graph, alone=given.alone).request]
         if not given.avoid:
             return tune.PlacementGroupFactory(bundles)
         elsewhere = {NODE_ID: f"!in({', '.join(sorted(given.avoid))})"}

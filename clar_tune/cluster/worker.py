@@ -11,6 +11,7 @@ from types import FrameType
 from typing import Any
 
 import ray
+import torch
 from ray import tune
 
 from clar_tune.graphs import Graph, apply_variants
@@ -18,6 +19,7 @@ from clar_tune.models import TensorGraph
 from clar_tune.search import (
     TIME_LIMIT,
     Assignment,
+    BrokenProcess,
     Failure,
     Job,
     Outcome,
@@ -27,7 +29,7 @@ from clar_tune.search import (
     out_of_time,
     perform,
 )
-from clar_tune.training import best_device, limit_memory, release_memory, warm_up
+from clar_tune.training import CONTEXT, claim, release_memory, warm_up
 
 GRACE = 10.0
 """Seconds after which a worker that does not heed its time limit ends itself."""
@@ -50,15 +52,17 @@ class Worker(tune.Trainable):
         config: dict[str, Any],
         graphs: Mapping[str, ray.ObjectRef[Graph]] | None = None,
         gpus: float = 0.0,
+        context: int = 0,
     ) -> None:
         """Keep references to the graphs; none is fetched before it is needed."""
         warm_up()
         self._graphs = graphs or {}
         self._loaded: dict[str, dict[Hashable, tuple[Graph, TensorGraph]]] = {}
         self._out_of_memory = False
-        self._device = best_device() if gpus else "cpu"
-        if gpus:
-            limit_memory(best_device(), gpus)
+        given: Assignment = config["assignment"]
+        on_gpu = gpus and given.jobs[0].spec.device != "cpu"
+        share = 1.0 if given.alone else gpus
+        self._device = claim(share, context or CONTEXT) if on_gpu else torch.device("cpu")
         self.reset_config(config)
 
     def reset_config(self, new_config: dict[str, Any]) -> bool:
@@ -80,6 +84,8 @@ class Worker(tune.Trainable):
         assignment to another.
         """
         self._free_memory()
+        if self._device.type != job.spec.device:
+            raise BrokenProcess(f"torch sees no {job.spec.device} here, which the training is for")
         outcome = self._outcome(job, index, self._fetched(job), ends)
         self._out_of_memory = isinstance(outcome, Failure) and outcome.kind == "memory"
         return outcome

@@ -3,6 +3,7 @@
 from .adjacency import Adjacency as Adjacency
 from .backbones import BACKBONES as BACKBONES
 from .complement import MAP_BYTES as MAP_BYTES, Complement as Complement
+from .host_reads import device_forms as device_forms, reads_are_free as reads_are_free
 from .method import Method as Method, Model as Model
 from .regularizers import (
     CLAR as CLAR,
@@ -13,4 +14,5 @@ from .regularizers import (
     PReg as PReg,
     Regularizer as Regularizer,
 )
+from .sparse import Csr as Csr
 from .tensors import TensorGraph as TensorGraph

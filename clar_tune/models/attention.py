@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import dropout, leaky_relu
 
-from clar_tune.models.adjacency import Adjacency, per_head
+from clar_tune.models.adjacency import Adjacency, left_per_head, per_head
 from clar_tune.models.layers import Features, glorot, mapped
 from clar_tune.models.sparse import Pattern, product
 
@@ -43,7 +43,8 @@ class GatLayer(nn.Module):
         z = z.view(len(z), self.heads, -1).transpose(0, 1).contiguous()
         rate = self.attention_dropout if self.training else 0.0
         pattern = graph.derived(per_head, self.heads)
-        summed: Tensor = _Attend.apply(z, score_source, score_target, pattern, rate)  # type: ignore[no-untyped-call]
+        left = left_per_head(graph, self.heads)
+        summed: Tensor = _Attend.apply(z, score_source, score_target, pattern, rate, left)  # type: ignore[no-untyped-call]
         return summed.transpose(0, 1).flatten(1) + self.bias
 
 
@@ -65,11 +66,19 @@ class _Attend(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, mapped: Tensor, source: Tensor, target: Tensor, pattern: Pattern, rate: float
+        ctx: Any,
+        mapped: Tensor,
+        source: Tensor,
+        target: Tensor,
+        pattern: Pattern,
+        rate: float,
+        left: Tensor | None,
     ) -> Tensor:
         z = mapped.flatten(0, 1)  # [heads * N, out]
         raw = target.flatten().index_select(0, pattern.rows)
         raw += source.flatten().index_select(0, pattern.indices)
+        if left is not None:  # whoever is gone gets no attention
+            raw = raw.masked_fill_(~left, -torch.inf)
         scores = leaky_relu(raw, SLOPE)
         weights = _row_softmax(pattern, scores)
         kept = dropout(weights, rate) if rate else weights
@@ -99,6 +108,7 @@ class _Attend(torch.autograd.Function):
             d_mapped.view(ctx.shape),
             d_source.view(heads, nodes),
             d_target.view(heads, nodes),
+            None,
             None,
             None,
         )

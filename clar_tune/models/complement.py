@@ -52,10 +52,7 @@ class Complement:
         """
         source, start, block = self._plan(sampling, samples, copies)
         n = self.graph.num_nodes
-        partner = torch.randint(
-            max(n - 1, 1), source.shape, generator=draw, device=source.device, dtype=source.dtype
-        )
-        partner += partner >= source  # anybody but oneself
+        partner = self._anybody(source, draw)
         if sampling != "any":
             joined = self._joined(start, partner)
             partner[joined] = self._exact(source.index_select(0, joined), draw)
@@ -63,10 +60,31 @@ class Complement:
             source, partner = source + block, partner + block
         return Pattern.symmetric(source, partner, copies * n)
 
+    def doubled_sample(
+        self, sampling: str, samples: int, draw: torch.Generator | None = None, copies: int = 1
+    ) -> tuple[Pattern, Tensor]:
+        """As :meth:`sample`, with pairs that were drawn twice listed twice, and which are first.
+
+        Nothing is read back, for GPUs: all partners are drawn exactly, without a map.
+        """
+        source, _, block = self._plan(sampling, samples, copies)
+        drawn = self._anybody if sampling == "any" else self._exact
+        partner = drawn(source, draw)
+        return Pattern.doubled(source + block, partner + block, copies * self.graph.num_nodes)
+
     def worthwhile_copies(self, sampling: str, samples: int) -> int:
         """How many sets are better drawn together than one by one."""
         draws = len(self._plan(sampling, samples, 1).source)
         return min(max(DRAWS_AT_ONCE // max(draws, 1), 1), 32)
+
+    def _anybody(self, source: Tensor, draw: torch.Generator | None) -> Tensor:
+        """Another node for each source."""
+        most = max(self.graph.num_nodes - 1, 1)
+        partner = torch.randint(
+            most, source.shape, generator=draw, device=source.device, dtype=source.dtype
+        )
+        partner += partner >= source  # anybody but oneself
+        return partner
 
     def _exact(self, source: Tensor, draw: torch.Generator | None) -> Tensor:
         """A uniform non-neighbour of each source."""

@@ -47,6 +47,19 @@ class Pattern:
             rows, cols = rows.bitwise_and_(0xFFFF), cols.bitwise_and_(0xFFFF)
         return Pattern(_starts(torch.bincount(rows, minlength=num_rows)), cols, num_cols)
 
+    @staticmethod
+    def doubled(rows: Tensor, cols: Tensor, size: int) -> tuple["Pattern", Tensor]:
+        """These entries and their mirror images, sorted, doubles kept; and which are the first.
+
+        Its size is known without reading a number back, unlike that of :meth:`symmetric`.
+        """
+        packed = torch.cat([keys(rows, cols), keys(cols, rows)]).sort()[0]
+        first = torch.ones_like(packed, dtype=torch.bool)
+        first[1:] = packed[1:] != packed[:-1]
+        numbers = torch.arange(size + 1, device=packed.device) << 32
+        indptr = torch.searchsorted(packed, numbers, out_int32=True)
+        return Pattern(indptr, packed.int(), size), first
+
     @property
     def shape(self) -> tuple[int, int]:
         """Number of rows and of columns."""
@@ -85,17 +98,22 @@ class Pattern:
         """This pattern plus the diagonal, which it must not hold yet, last in each row."""
         numbers = torch.arange(len(self.indptr), device=self.indptr.device, dtype=torch.int32)
         indptr = self.indptr + numbers
-        indices = torch.empty(int(indptr[-1]), dtype=torch.int32, device=self.indptr.device)
+        size = len(self.indices) + self.shape[0]
+        indices = torch.empty(size, dtype=torch.int32, device=self.indptr.device)
         indices[torch.arange(len(self.indices), device=self.rows.device) + self.rows] = (
             self.indices
         )
         indices[indptr[1:].long() - 1] = numbers[:-1]
         return Pattern(indptr, indices, self.num_cols)
 
-    def blocks(self, count: int) -> list["Pattern"]:
-        """The patterns of ``count`` equal square blocks on the diagonal."""
+    def blocks(self, count: int, *, alike: bool = False) -> list["Pattern"]:
+        """The patterns of ``count`` equal square blocks on the diagonal.
+
+        If they are said to hold equally many entries, nothing is read to find where they end.
+        """
         size = self.num_cols // count
-        ends = self.indptr[::size].tolist()
+        most = len(self.indices) // count
+        ends = [k * most for k in range(count + 1)] if alike else self.indptr[::size].tolist()
         return [
             Pattern(
                 self.indptr[number * size : (number + 1) * size + 1] - start,

@@ -27,7 +27,10 @@ from .manifest import (
     with_this_driver as with_this_driver,
 )
 from .memory import needs as needs
-from .process_errors import BrokenProcess as BrokenProcess
+from .process_errors import (
+    BrokenProcess as BrokenProcess,
+    is_out_of_memory as is_out_of_memory,
+)
 from .progress import studies_under_way as studies_under_way
 from .repro import Difference as Difference, repeat_training as repeat_training
 from .scheduler import Scheduler as Scheduler

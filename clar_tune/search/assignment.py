@@ -40,6 +40,11 @@ class Assignment:
         """Hosts that it is not to be done on."""
         return self.jobs[0].avoid
 
+    @property
+    def alone(self) -> bool:
+        """Whether it gets a whole GPU."""
+        return self.jobs[0].alone
+
     def __deepcopy__(self, memo: object) -> "Assignment":
         return self  # Tune copies it again and again, and nothing of it changes
 

@@ -12,6 +12,8 @@ class JobMaker:
 
     def __init__(self, graph_hashes: Mapping[str, str], timeout: float) -> None:
         self._graph_hashes, self._timeout = graph_hashes, timeout
+        self.alone: set[tuple[int, int]] = set()
+        """Study and number of the trials for which a share of a GPU has too little memory."""
 
     def repeats(self, study: StudyState, trial: Trial) -> Job:
         """The repeats of a trial up to where it is judged, in the time that it has left."""
@@ -37,4 +39,5 @@ class JobMaker:
             variant=plan.variant,
             seed=plan.seed,
             timeout=timeout,
+            alone=(study.place, trial.trial) in self.alone,
         )

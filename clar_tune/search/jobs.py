@@ -46,6 +46,8 @@ class Job:
     """Seconds that the trial may still train."""
     avoid: frozenset[str] = frozenset()
     """Hosts that it is not to be done on."""
+    alone: bool = False
+    """Whether it gets a whole GPU: it asked a share for more memory than that had."""
 
     @property
     def spec(self) -> TrainSpec:

@@ -25,13 +25,13 @@ class Pace:
     def of_job(self, job: Job) -> float | None:
         """Seconds that a job will take; none if it is to be done alone.
 
-        It is while nothing was measured on its graph, and after it was lost: what broke a worker
-        is not to break the work of others.
+        It is while nothing was measured on its graph, after it was lost, as what broke a worker
+        is not to break the work of others, and where it gets a whole GPU.
         """
         study = self._studies[job.study]
         each = self._near(study)
-        lost = study.trials[job.trial].retries
-        return None if each is None or lost else each * len(job.specs)
+        alone = job.alone or study.trials[job.trial].retries
+        return None if each is None or alone else each * len(job.specs)
 
     def of_next_trial(self, study: StudyState) -> float | None:
         """The same of a trial that a study has not asked for, up to where it is judged."""

@@ -98,6 +98,8 @@ def _together(
 def _fits(chosen: Sequence[Job], other: Job) -> bool:
     """Whether a job may go to a worker with others: nothing of it follows from one of them."""
     one = chosen[0]
+    if one.alone or other.alone:
+        return False
     if (other.spec.graph, other.purpose) != (one.spec.graph, one.purpose):
         return False
     return other.purpose == "final" or other.study not in {job.study for job in chosen}

@@ -1,7 +1,9 @@
 """Trains one stored row again."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+
+import torch
 
 from clar_tune.errors import GraphError
 from clar_tune.graphs import apply_variants, load
@@ -46,7 +48,8 @@ def repeat_training(row: RepeatRow, plan: Plan, data: Path | None) -> list[Diffe
             f"{row.key}: the training would be {spec.key}. The graph {row.graph} ({graph.hash}) "
             "or the program's version of numbers is not that of the run."
         )
-    device = best_device() if row.device != "cpu" else "cpu"
+    device = best_device() if row.device != "cpu" else torch.device("cpu")
+    spec = replace(spec, device=device.type)
     again = trained(spec, purpose, row.repeat, graph, TensorGraph.of(graph, device))
     numbers = [
         ("val_score", row.val_score, again.record.val_score),

@@ -20,11 +20,6 @@ from clar_tune.search.queues import Queues
 from clar_tune.search.study import MakeJudge, StudyState
 from clar_tune.space import Plan
 
-WITHOUT_GPU = (
-    "trials asked for a GPU, and torch sees none where they run: they train on processors "
-    "(`clar-tune doctor --address` tells which machine it is)"
-)
-
 MAX_RETRIES = 3
 """How often a job is handed out again after its worker was lost."""
 
@@ -103,7 +98,7 @@ class Scheduler:
 
     def assign(self, ticket: str) -> Assignment | None:
         """The next things to do, or ``None``: with nothing out, there are none left."""
-        while not self.limits.over:
+        while not self.limits.over and not self._device_wanted:
             if self._search_must_end():
                 self._queues.keep_finals()
             jobs = self._queues.waiting(self.limits.workers, self._pace.of_job)
@@ -161,8 +156,6 @@ class Scheduler:
             self.hosts.finish(host)
         if ticket not in self.live:  # it was taken back just when it began
             return False
-        if self.limits.gpus and any(done.device == "cpu" for done in results):
-            self.limits.remark(WITHOUT_GPU)
         out, rows = self.live[ticket], Rows()
         ended = self._take_in(out, batch, rows)
         if not out.jobs or self._is_to_stop(out):
@@ -229,7 +222,12 @@ class Scheduler:
         """Take in one training; whether it is the last of its job."""
         study = self.studies[job.study]
         if isinstance(done, Failure):
-            self._fail(job, done)
+            if self._deserves_device(job, done):
+                self._jobs.alone.add((job.study, job.trial))
+                text = f"{job.purpose} {done.index}: tried again alone on a GPU ({done.text})"
+                study.trials[job.trial].notes.append(text)
+            else:
+                self._fail(job, done)
             rows.append(self._row(job))
             return True
         record = done.record
@@ -252,13 +250,19 @@ class Scheduler:
         return self.limits.over or (not out.confirms and self._search_must_end())
 
     def _going_on(self, ended: Sequence[Job]) -> list[Job]:
-        """Jobs that follow those that are done: trials that were not stopped at their rung."""
-        studies = [(self.studies[job.study], job) for job in ended if job.purpose == "repeat"]
-        return [
-            self._jobs.repeats(study, study.trials[job.trial])
-            for study, job in studies
-            if job.trial in study.running
-        ]
+        """Jobs that follow those that ended: trials that were not stopped at their rung.
+
+        Also finals that are to be done again.
+        """
+        following = []
+        for job in ended:
+            study = self.studies[job.study]
+            trial = study.trials[job.trial]
+            if job.purpose == "repeat" and job.trial in study.running:
+                following.append(self._jobs.repeats(study, trial))
+            elif job.purpose == "final" and study.lacks_final(job.trial, job.first):
+                following.append(self._jobs.final(study, trial, job.first))
+        return following
 
     def _retried(self, job: Job, number: int, cause: str) -> list[Job]:
         """A job whose worker was lost, to be done again; none if that happened too often."""
@@ -273,6 +277,16 @@ class Scheduler:
         text = f"worker lost {losses} times, last: {cause}"
         self._fail(job, Failure(index=number, kind="lost", text=text))
         return []
+
+    def _deserves_device(self, job: Job, failure: Failure) -> bool:
+        """Whether a share of a GPU may be to blame, and not the configuration."""
+        on_share = job.spec.device != "cpu" and 0 < self.limits.gpus < 1
+        return failure.kind == "memory" and on_share and not job.alone
+
+    @property
+    def _device_wanted(self) -> bool:
+        """Whether a job waits for a whole GPU, which others must leave for that."""
+        return any(out.first.alone and not out.begun for out in self.live.values())
 
     def _fail(self, job: Job, failure: Failure) -> None:
         study = self.studies[job.study]

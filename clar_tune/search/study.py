@@ -110,6 +110,11 @@ class StudyState:
         done = self.finals.get(best.trial, {})
         return [number for number in range(self.plan.finals) if number not in done]
 
+    def lacks_final(self, trial: int, number: int) -> bool:
+        """Whether a final was neither done nor given up."""
+        done = number in self.finals.get(trial, {})
+        return not done and (trial, number) not in self.failed_finals
+
     @property
     def confirmed(self) -> bool:
         """Whether the winner has all its finals."""

@@ -51,7 +51,7 @@ from clar_tune.validation import fraction, one_of, positive, whole
 @stored_as(
     *("settings", "graphs", "methods", "conditions", "protocol", "trials", "repeats", "finals"),
     *("sampler", "pruning", "selection", "outer_test", "seed", "threads", "cpus", "gpus"),
-    *("trial_timeout", "first_trials"),
+    *("trial_timeout", "first_trials", "device"),
     replicates="searches",
 )
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +80,8 @@ class Options:
     trial_timeout: float = 1800.0
     first_trials: int | None = None
     """Trials asked for at first: an extended search keeps the start-up it had."""
+    device: str | None = None
+    """Where a run with a share of GPUs trains, ``cpu`` or ``cuda``, once its driver has looked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,6 +102,7 @@ class StudyPlan:
     seed: int
     threads: int
     outer_test: float
+    device: str = "cpu"
 
     @property
     def name(self) -> str:
@@ -161,6 +164,7 @@ class StudyPlan:
             select=training.select,
             optimizer=training.optimizer,
             threads=self.threads,
+            device=self.device,
         )
 
 
@@ -176,6 +180,11 @@ class Plan:
     def graphs(self) -> tuple[str, ...]:
         """The graphs in the order in which they are served."""
         return tuple(dict.fromkeys(study.columns.graph for study in self.studies))
+
+    def on(self, device: str) -> "Plan":
+        """The plan with all of its trainings on a device."""
+        studies = tuple(replace(study, device=device) for study in self.studies)
+        return Plan(self.space, replace(self.options, device=device), studies)
 
 
 def make_plan(space: Space, options: Options) -> Plan:
@@ -351,4 +360,5 @@ def _studies(
             seed=seed_for("search", options.seed, search) if search else options.seed,
             threads=options.threads,
             outer_test=options.outer_test,
+            device=options.device or "cpu",
         )

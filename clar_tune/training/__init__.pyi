@@ -10,11 +10,20 @@ from .ablation import (
     summary as summary,
 )
 from .devices import (
+    CONTEXT as CONTEXT,
     best_device as best_device,
+    claim as claim,
     limit_memory as limit_memory,
+    measured_context as measured_context,
+    memory_fraction as memory_fraction,
     release_memory as release_memory,
+    use_deterministic_algorithms as use_deterministic_algorithms,
 )
 from .frequencies import BANDS as BANDS, Frequencies as Frequencies, band_edges as band_edges
 from .held_out import test_count as test_count, test_score as test_score
 from .loop import Report as Report, train as train, warm_up as warm_up
-from .objectives import REGRESSION as REGRESSION, check_objective as check_objective
+from .objectives import (
+    REGRESSION as REGRESSION,
+    check_objective as check_objective,
+    objective_of as objective_of,
+)

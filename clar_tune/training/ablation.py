@@ -77,7 +77,8 @@ class Stage:
         self, arm: Arm, seeds: tuple[int, int], test: bool, report: Report | None
     ) -> Measured:
         """Train once; ``seeds`` are those of the split and of the weights."""
-        spec = arm.method.spec(self.graph, arm.params, seeds=seeds, **self.rules)
+        device = self.tensors.device.type
+        spec = arm.method.spec(self.graph, arm.params, seeds=seeds, device=device, **self.rules)
         nodes = search_nodes(self.graph, spec.protocol, spec.split_seed)
         fit = train(spec, self.tensors, nodes, report)
         energy = self.frequencies.energy(fit.logits.cpu().numpy())

@@ -46,6 +46,10 @@ def train(
     weights of zero a regularizer gives the plain backbone's numbers to the last digit.
     """
     _check(spec, nodes)
+    if graph.device.type != spec.device:
+        raise ParameterError(
+            f"device {spec.device}: the graph's tensors are on {graph.device}. Put them there."
+        )
     method = Method(spec.backbone, spec.regularizer)
     regularizer = method.build_regularizer(spec.params)
     started = time.perf_counter()

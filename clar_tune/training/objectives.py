@@ -8,7 +8,7 @@ from torch.nn import functional as F
 
 from clar_tune.errors import ParameterError
 from clar_tune.graphs import PROTOCOLS, Nodes, SearchNodes
-from clar_tune.models import Method, TensorGraph
+from clar_tune.models import Method, TensorGraph, reads_are_free
 from clar_tune.training.scores import score
 
 IGNORED = -100
@@ -47,10 +47,14 @@ class Classification:
         self.metric, self.labels = graph.metric, graph.labels
         self.train_labels = only(train, graph.labels)
         self.val_labels = only(self.val, graph.labels)
+        # The loss of an image has no deterministic algorithm on GPUs, that of rows has.
+        self.as_image = reads_are_free(graph.device)
+        if not self.as_image:
+            self.train_labels, self.val_labels = self.train_labels[0], self.val_labels[0]
 
     def read(self, outputs: Tensor) -> Tensor:
         """Log-probabilities of the classes."""
-        return log_probabilities(outputs)
+        return log_probabilities(outputs) if self.as_image else F.log_softmax(outputs, dim=1)
 
     def train_loss(self, read: Tensor) -> Tensor:
         """Mean over training nodes."""

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import numpy as np
+import torch
 from torch import Tensor
 from torch.nn import functional as F
 
@@ -19,10 +20,11 @@ def roc_auc(logits: Tensor, labels: Tensor) -> float:
 
     .. math:: \frac{\sum_{y_i = 1} \mathrm{rank}_i - n_1 (n_1 + 1) / 2}{n_1 n_0}
     """
-    scores = (logits[:, 1] - logits[:, 0]).detach().double().cpu().numpy()
+    margins = (logits[:, 1] - logits[:, 0]).detach().double()
+    scores, truth = torch.stack([margins, labels.double()]).cpu().numpy()  # read at once
     _, place, ties = np.unique(scores, return_inverse=True, return_counts=True)
     ranks = (np.cumsum(ties) - (ties - 1) / 2)[place]
-    ones = (labels == 1).cpu().numpy()
+    ones = truth == 1
     positive, negative = int(ones.sum()), int((~ones).sum())
     if not positive or not negative:
         raise TrainingError(

@@ -9,8 +9,9 @@ import pytest
 from support.simulation import pretend, work
 
 from clar_tune import api
-from clar_tune.cluster import Launch, driver
-from clar_tune.errors import GraphError, ParameterError, StoreError, UnknownName
+from clar_tune.cluster import Launch, driver, gpu_devices
+from clar_tune.device_check import DeviceFacts, Finding
+from clar_tune.errors import ClusterError, GraphError, ParameterError, StoreError, UnknownName
 from clar_tune.records import from_stored
 from clar_tune.search import Failure
 from clar_tune.space import Options
@@ -27,6 +28,10 @@ settings: {tuned: {shared: {hidden: 8}, regularizers: {clar: {alpha: {low: 0.1, 
 HANDLED = (signal.SIGINT, signal.SIGTERM)
 
 
+A100 = DeviceFacts(name="A100", driver="570.1", memory=2**34, context=2**29, torch="2.13")
+TESTED = Finding(check="numbers", ok=True, found="2 methods")
+
+
 class Place:
     """A space, a store, and what pretended workers do."""
 
@@ -34,6 +39,7 @@ class Place:
         self.space, self.url = str(folder / "mine.yaml"), folder / "store"
         (folder / "mine.yaml").write_text(SPACE)
         self.train, self.handlers, self.resources = pretend, [], []
+        self.seen = {}  # devices that torch sees on its machines
 
     def search(self, scheduler, writer, graphs, capacity, scratch, view, watch):
         self.handlers.append([signal.getsignal(number) for number in HANDLED])
@@ -63,6 +69,7 @@ def place(tmp_path, monkeypatch):
 
     there = Place(tmp_path)
     monkeypatch.setattr(driver, "_cluster", cluster)
+    monkeypatch.setattr(gpu_devices, "_seen", lambda nodes: there.seen)
     monkeypatch.setattr(driver, "_search", there.search)
     monkeypatch.setattr("ray.put", lambda graph: graph)
     return there
@@ -119,8 +126,40 @@ def test_a_run_without_a_name_is_named_after_its_space(place):
 def test_options_and_resources_are_those_of_the_call(place):
     place.run(options=Options(trials=5, methods=("gcn+clar",)), launch=Launch(cpus=2, gpus=0.5))
     options = from_stored(Options, place.stored.row.options)
-    assert options == Options(trials=5, methods=("gcn+clar",), threads=2, cpus=2.0, gpus=0.5)
+    given = {"threads": 2, "cpus": 2.0, "gpus": 0.5, "device": "cpu"}
+    assert options == Options(trials=5, methods=("gcn+clar",), **given)
     assert place.counts() == (5, 2)
+
+
+def test_a_run_keeps_the_device_that_it_began_on(place, monkeypatch):
+    monkeypatch.setattr(gpu_devices, "reported", lambda facts: None)
+    monkeypatch.setattr(gpu_devices, "_tested", lambda *given: [TESTED])
+    place.seen = {"": [A100]}
+    place.run(launch=Launch(gpus=0.5, time_budget=0.0))
+    assert place.stored.row.options["device"] == "cuda"
+    place.seen = {}
+    with pytest.raises(ClusterError, match="the run trains on GPUs, and torch sees none"):
+        api.resume("it", store=place.url)
+    with pytest.raises(ParameterError, match="trials would get none"):
+        api.resume("it", store=place.url, launch=Launch(gpus=0.0))
+    place.seen = {"": [A100]}
+    api.resume("it", store=place.url)
+    store = Store.open(place.url)
+    keys = {row.key for row in store.finals("it")}
+    assert len(keys) == len(store.finals("it")) > 0
+    place.seen = {}
+    place.run(name="other", launch=Launch(gpus=0.5, max_concurrent=1))
+    assert keys.isdisjoint(row.key for row in store.finals("other"))
+    place.run(name="third", launch=Launch(max_concurrent=1))
+    plain = {row.key for row in store.finals("third")}
+    assert plain == {row.key for row in store.finals("other")}  # both train on processors
+
+
+def test_a_run_that_began_on_processors_stays_there(place):
+    place.run(launch=Launch(time_budget=0.0))
+    place.seen = {"": [A100]}
+    api.resume("it", store=place.url, launch=Launch(gpus=0.5))
+    assert place.stored.row.options["device"] == "cpu"
 
 
 def test_a_time_budget_pauses_and_resume_finishes(place):

@@ -17,12 +17,12 @@ GROUND = (
 """Modules of the root that everyone may import, and that import nothing but each other."""
 
 ORDER = (
-    *("ground", "graphs", "models", "engine", "training", "space", "store", "search", "cluster"),
-    *("analysis", "report", "api", "testing", "cli"),
+    *("ground", "graphs", "models", "engine", "training", "space", "store", "search"),
+    *("device_check", "cluster", "analysis", "report", "api", "testing", "cli"),
 )
 """Each may import only those that stand before it."""
 
-PACKAGES = ("graphs", "models", "training", "space", "store", "search", "cluster")
+PACKAGES = ("graphs", "models", "training", "space", "store", "search", "device_check", "cluster")
 PACKAGES += ("analysis", "report", "testing", "cli")
 
 HOMES = {
@@ -46,7 +46,7 @@ HOMES = {
 READERS = ("analysis", "report")
 """Packages that read results where neither torch nor Ray is."""
 
-NOT_FOR_READERS = ("models", "engine", "training", "search", "cluster")
+NOT_FOR_READERS = ("models", "engine", "training", "search", "device_check", "cluster")
 
 RAY_INTERNALS = PACKAGE / "cluster/ray_internals.py"
 PRIVATE_TO_RAY = re.compile(

@@ -1,9 +1,12 @@
+import hashlib
+import json
 from dataclasses import replace
 
 import pytest
 from hypothesis import given, strategies as st
 
-from clar_tune.records import TrainSpec
+from clar_tune.records import TrainSpec, to_stored
+from clar_tune.version import NUMBERS_VERSION
 
 SPEC = TrainSpec(
     graph="cora",
@@ -51,3 +54,12 @@ def test_the_order_of_parameters_does_not_matter(params):
 )
 def test_everything_that_decides_a_number_changes_the_key(change):
     assert replace(SPEC, **change).key != SPEC.key
+
+
+def test_a_device_is_part_of_a_key_where_it_is_not_the_default():
+    """Rows of processors keep the keys that they had before there was a device."""
+    spec = TrainSpec("g", "h", "gcn", "none", "p", 0, 1, {"lr": 0.1})
+    content = {name: value for name, value in to_stored(spec).items() if name != "device"}
+    old = json.dumps({**content, "numbers": NUMBERS_VERSION}, sort_keys=True)
+    assert spec.key == hashlib.sha256(old.encode()).hexdigest()[:16]
+    assert replace(spec, device="cuda").key != spec.key

@@ -11,6 +11,7 @@ from support.stored_rows import run_row
 import clar_tune
 from clar_tune.analysis import Comparison, Contrast, Correlation, Row, Score
 from clar_tune.analysis.records import Across, Budget, PairAcross, Point, Standing
+from clar_tune.device_check import DeviceFacts, Finding, Report
 from clar_tune.records import (
     TermRecord,
     TrainRecord,
@@ -64,6 +65,14 @@ PLANNED = PlannedStudy(
     rungs=(1, 3, 9),
     parameters={"lr": {"low": 0.001, "high": 0.1, "log": True, "integer": False}},
 )
+DEVICE = DeviceFacts(name="A100", driver="570.1", memory=8, context=2, torch="2.13", clar_tune="1")
+DEVICE_TEXT = (
+    '{"name": "A100", "driver": "570.1", "memory": 8, "context": 2, "torch": "2.13", '
+    '"clar_tune": "1"}'
+)
+FINDING = Finding(check="speed", ok=True, found="fast", values={"faster_from": None})
+FINDING_TEXT = '{"check": "speed", "ok": true, "found": "fast", "values": {"faster_from": null}}'
+DEVICE_REPORT = Report(node="h", number="0", facts=DEVICE, findings=(FINDING,))
 LEFT_OUT = LeftOut(host="h", node="n", since="2026-11-17T10:00:00+00:00", cause="CUDA error")
 FACTS = GraphFacts(notes=("leaky",), counts_as="texas", generated=False)
 BUDGET = Budget(asked=8, trials=7, failed=1, repeats=20, finals=3, seconds=1.5)
@@ -168,6 +177,9 @@ RECORDS = [
     FACTS,
     LEFT_OUT,
     HOLDER,
+    DEVICE,
+    FINDING,
+    DEVICE_REPORT,
     Energy(total=1.0, constant=0.5, frequency=None, bands=(0.25, 0.75)),
     Summary(mean=0.5, deviation=None),
     SCORE,
@@ -182,7 +194,7 @@ TEXTS = [
         '"protocol": "planetoid", "split_seed": 0, "init_seed": 1, "params": {"alpha": '
         '1.0, "clamp": null}, "condition": "", "outer_test": 0.0, "max_epochs": 1000, '
         '"patience": 100, "warmup": 50, "select": "loss", "optimizer": "adam", "threads": '
-        "1}"
+        '1, "device": "cpu"}'
     ),
     (
         '{"key": "k", "metric": "accuracy", "val_score": 0.5, "val_loss": 1.25, "epochs": '
@@ -197,7 +209,7 @@ TEXTS = [
         '"conditions": ["layers=8"], "protocol": null, "trials": 3, "repeats": null, '
         '"finals": null, "sampler": null, "pruning": null, "selection": null, "searches": '
         '5, "outer_test": 0.0, "seed": 0, "threads": 1, "cpus": 1.0, "gpus": 0.0, '
-        '"trial_timeout": 1800.0, "first_trials": null}'
+        '"trial_timeout": 1800.0, "first_trials": null, "device": null}'
     ),
     '{"low": 0.001, "high": 0.1, "log": true, "integer": false}',
     '{"values": [1, null]}',
@@ -213,6 +225,9 @@ TEXTS = [
         '{"host": "h", "pid": 7, "born": "b", "nonce": "n", "wal": "w", "heartbeat": 1.5, '
         '"seq": -1, "released": false, "epoch": 0, "boot": "", "clock": 0.0}'
     ),
+    DEVICE_TEXT,
+    FINDING_TEXT,
+    f'{{"node": "h", "number": "0", "facts": {DEVICE_TEXT}, "findings": [{FINDING_TEXT}]}}',
     '{"total": 1.0, "constant": 0.5, "frequency": null, "bands": [0.25, 0.75]}',
     '{"mean": 0.5, "deviation": null}',
     (

@@ -7,8 +7,15 @@ from torch import Tensor
 
 from clar_tune.models.adjacency import Adjacency
 from clar_tune.models.complement import SAMPLINGS, Complement
+from clar_tune.models.host_reads import reads_are_free
 from clar_tune.models.regularizers.base import Penalty, Regularizer, checked_clamp, limits_of
-from clar_tune.models.regularizers.energy import REDUCTIONS, Laplacian, energies, laplacian_of
+from clar_tune.models.regularizers.energy import (
+    REDUCTIONS,
+    DoubledLaplacian,
+    Laplacian,
+    energies,
+    laplacian_of,
+)
 from clar_tune.validation import number, one_of, whole
 
 MOST_SAMPLES = 1024
@@ -87,13 +94,24 @@ class CLAR(Regularizer):
         """
         complement = graph.derived(Complement)
         if draw is None:
-            return Laplacian.of(complement.sample(self.sampling, self.samples), dtype)
+            return self._drawn(complement, dtype)
         if self._stock_of != (graph, draw, dtype) or not self._stock:
             copies = complement.worthwhile_copies(self.sampling, self.samples)
-            pattern = complement.sample(self.sampling, self.samples, draw, copies)
-            self._stock = Laplacian.of(pattern, dtype).blocks(copies)
+            self._stock = self._drawn(complement, dtype, draw, copies).blocks(copies)
             self._stock_of = (graph, draw, dtype)
         return self._stock.pop()
+
+    def _drawn(
+        self,
+        complement: Complement,
+        dtype: torch.dtype,
+        draw: torch.Generator | None = None,
+        copies: int = 1,
+    ) -> Laplacian:
+        asked = (self.sampling, self.samples, draw, copies)
+        if reads_are_free(complement.graph.device):
+            return Laplacian.of(complement.sample(*asked), dtype)
+        return DoubledLaplacian.of_first(*complement.doubled_sample(*asked), dtype)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**super().__getstate__(), "_stock": [], "_stock_of": None}

@@ -26,4 +26,5 @@ class DropEdge(Regularizer):
     def epoch_graph(self, graph: Adjacency, draw: torch.Generator) -> Adjacency:
         """The graph without the pairs that this epoch drops."""
         _, count = graph.pairs
-        return graph.thinned(torch.rand(count, generator=draw, device=graph.device) >= self.rate)
+        keep = torch.rand(count, generator=draw, device=graph.device) >= self.rate
+        return graph.thinned_for_an_epoch(keep)

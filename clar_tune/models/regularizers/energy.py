@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from clar_tune.models.adjacency import Adjacency, inverse_root
+from clar_tune.models.host_reads import reads_are_free
 from clar_tune.models.sparse import Pattern, product
 
 REDUCTIONS = ("trace", "node-mean", "released")
@@ -23,7 +24,7 @@ class Laplacian:
     """
 
     pattern: Pattern
-    ones: Tensor  # [entries]
+    ones: Tensor  # [entries], or 0 where an entry does not count
     scale: Tensor  # [N, 1]: the root of D^-1
     diagonal: Tensor  # [N, 1]: the row sums of the normalised adjacency
 
@@ -56,6 +57,28 @@ class Laplacian:
         rows, cols = rows[once], cols[once]
         scale = self.scale.squeeze(1)
         return rows, cols, scale[rows] * scale[cols]
+
+
+class DoubledLaplacian(Laplacian):
+    """A Laplacian of a pattern that lists some pairs twice: the second time they weigh nothing."""
+
+    @classmethod
+    def of_first(cls, pattern: Pattern, first: Tensor, dtype: torch.dtype) -> Self:
+        """The Laplacian of those entries of a symmetric pattern that are marked."""
+        ones = first.to(dtype)
+        filled = pattern.filled(ones)
+        degree = torch.mv(filled, torch.ones(pattern.num_cols, dtype=dtype, device=ones.device))
+        scale = inverse_root(degree, dtype)
+        diagonal = scale * torch.mv(filled, scale)
+        return cls(pattern, ones, scale.unsqueeze(1), diagonal.unsqueeze(1))
+
+    def blocks(self, count: int) -> list[Laplacian]:
+        """The Laplacians of ``count`` blocks on the diagonal that list equally many pairs."""
+        patterns = self.pattern.blocks(count, alike=True)
+        ones = self.ones.view(count, len(self.ones) // count)
+        scales, diagonals = self.scale.chunk(count), self.diagonal.chunk(count)
+        parts = zip(patterns, ones, scales, diagonals, strict=True)
+        return [DoubledLaplacian(*part) for part in parts]
 
 
 class StoredLaplacian(Laplacian):
@@ -102,19 +125,34 @@ def energies(
     if reduction == "released":
         values = torch.stack([_released(h, laplacian) for laplacian in laplacians])
         limited = values.clamp(min=0.0, max=clamp)
-        return limited @ limited.new_tensor(weights), values.detach()
+        if reads_are_free(h.device):
+            return limited @ limited.new_tensor(weights), values.detach()
+        return _weighted(weights, limited), values.detach()
     scale = 1 / len(h) if reduction == "node-mean" else 1.0
     result: tuple[Tensor, Tensor] = _Traces.apply(h, laplacians, weights, scale, clamp)  # type: ignore[no-untyped-call]
     return result
 
 
 def _released(h: Tensor, laplacian: Laplacian) -> Tensor:
+    if not reads_are_free(h.device):
+        return _released_unread(h, laplacian)
     rows, cols, weight = laplacian.edges()
     if len(rows) == 0:
         return h.sum() * 0.0
     distance = (h.index_select(0, rows) - h.index_select(0, cols)).norm(dim=1)
     mean: Tensor = (weight * distance).mean()
     return mean.square() * (2 * len(rows))
+
+
+def _released_unread(h: Tensor, laplacian: Laplacian) -> Tensor:
+    """The same over both directions of each pair, of which there are M as well."""
+    pattern, scale = laplacian.pattern, laplacian.scale.squeeze(1)
+    rows, cols, present = pattern.rows, pattern.indices, laplacian.ones
+    weight = present * scale.index_select(0, rows) * scale.index_select(0, cols)
+    distance = (h.index_select(0, rows) - h.index_select(0, cols)).norm(dim=1)
+    count = present.sum().clamp(min=1)
+    mean: Tensor = (weight * distance).sum() / count
+    return mean.square() * count
 
 
 class _Traces(torch.autograd.Function):
@@ -134,7 +172,11 @@ class _Traces(torch.autograd.Function):
         centred = (h - h.mean(dim=0)).contiguous()
         products = [laplacian @ centred for laplacian in laplacians]
         flat = centred.view(-1)
-        traces = torch.stack([flat.dot(each.view(-1)) for each in products]).tolist()
+        stacked = torch.stack([flat.dot(each.view(-1)) for each in products])
+        ctx.save_for_backward(*products)
+        if not reads_are_free(h.device):
+            return _unread_terms(ctx, stacked, weights, scale, clamp)
+        traces = stacked.tolist()
         # What is left is arithmetic on one or two numbers, which tensors only slow down.
         values = [scale * trace for trace in traces]
         limited = [
@@ -142,7 +184,6 @@ class _Traces(torch.autograd.Function):
         ]
         terms = list(zip(weights, values, limited, strict=True))
         ctx.factors = [2 * scale * weight * (value == limit) for weight, value, limit in terms]
-        ctx.save_for_backward(*products)
         loss = sum(weight * limit for weight, _, limit in terms)
         measured = h.new_tensor(values)
         ctx.mark_non_differentiable(measured)
@@ -154,5 +195,26 @@ class _Traces(torch.autograd.Function):
         first, *others = ctx.saved_tensors
         total = first * ctx.factors[0]
         for factor, other in zip(ctx.factors[1:], others, strict=True):
-            total.add_(other, alpha=factor)
+            if isinstance(factor, Tensor):
+                total.addcmul_(other, factor)
+            else:
+                total.add_(other, alpha=factor)
         return total.mul_(grad), None, None, None, None
+
+
+def _unread_terms(
+    ctx: Any, traces: Tensor, weights: Sequence[float], scale: float, clamp: float | None
+) -> tuple[Tensor, Tensor]:
+    """The same arithmetic on the device, in 64 bit as Python's is."""
+    values = scale * traces.double()
+    limited = values.clamp(min=0.0, max=clamp)
+    free = (values == limited).to(traces.dtype)
+    ctx.factors = [2 * scale * weight * each for weight, each in zip(weights, free, strict=True)]
+    measured = values.to(traces.dtype)
+    ctx.mark_non_differentiable(measured)
+    return _weighted(weights, limited).to(traces.dtype), measured
+
+
+def _weighted(weights: Sequence[float], values: Tensor) -> Tensor:
+    """The weighted sum; weights go along with the calls, not as a tensor that is sent."""
+    return torch.stack([w * value for w, value in zip(weights, values, strict=True)]).sum()

@@ -73,7 +73,7 @@ class _Partners:
     """Rows that average over a node's partners."""
 
     mean: Csr  # [N, N]
-    has_partner: Tensor  # [N] bool
+    having: Tensor  # the nodes that have a partner
     share: float  # of all ordered pairs
 
 
@@ -82,7 +82,7 @@ def _mean_distance(unit: Tensor, partners: _Partners) -> Tensor:
     if not partners.share:
         return unit.sum() * 0.0
     distance = 1 - (unit * (partners.mean @ unit)).sum(1)
-    return distance[partners.has_partner].mean()
+    return distance.index_select(0, partners.having).mean()
 
 
 def _partners(
@@ -169,6 +169,6 @@ def _assemble(blocks: list[_Rows], n: int, dtype: torch.dtype, device: torch.dev
     pattern = Pattern(torch.from_numpy(indptr).to(device), torch.from_numpy(columns).to(device), n)
     return _Partners(
         mean=Csr(pattern, torch.from_numpy(weights).to(device, dtype)),
-        has_partner=torch.from_numpy(existing > 0).to(device),
+        having=torch.from_numpy(np.flatnonzero(existing)).to(device),
         share=float(existing.sum() / max(n * (n - 1), 1)),
     )

@@ -2,6 +2,8 @@
 
 import gc
 import weakref
+from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -12,6 +14,7 @@ from clar_tune.cluster.asha import Asha
 from clar_tune.cluster.worker import Worker
 from clar_tune.search.assignment import Assignment
 from clar_tune.search.jobs import Failure
+from clar_tune.search.process_errors import BrokenProcess
 from clar_tune.search.scheduler import Scheduler
 
 
@@ -25,6 +28,10 @@ def job():
 def cuda(monkeypatch):
     """A stand-in for torch's CUDA: what it is asked for is written down."""
     asked = []
+    device = SimpleNamespace(total_memory=16 * 2**30)
+    monkeypatch.setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+    monkeypatch.setattr(torch, "use_deterministic_algorithms", lambda *_, **__: None)
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda _: device)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(
         torch.cuda, "set_per_process_memory_fraction", lambda *given: asked.append(given)
@@ -40,6 +47,11 @@ def begun(job, gpus=0.0):
     return made
 
 
+def on_gpu(job, **changes):
+    specs = tuple(replace(spec, device="cuda") for spec in job.specs)
+    return replace(job, specs=specs, **changes)
+
+
 def only_outcome(worker):
     ((place, outcome),) = worker.step()["batch"]
     assert place == 0
@@ -47,12 +59,28 @@ def only_outcome(worker):
 
 
 def test_a_worker_keeps_to_its_share_of_the_devices_memory(cuda, job):
-    begun(job, 0.25)
-    assert cuda == [(0.25, torch.device("cuda"))]
+    begun(on_gpu(job), 0.25)
+    assert cuda == [(0.25 - 0.5 / 16, torch.device("cuda"))]  # half a GiB is its context
+
+
+def test_a_job_that_is_to_be_alone_has_the_whole_device(cuda, job):
+    begun(on_gpu(job, alone=True), 0.25)
+    assert cuda == [(1 - 0.5 / 16, torch.device("cuda"))]
+
+
+def test_trainings_for_processors_stay_there_whatever_share_they_have(cuda, job):
+    assert begun(job, 0.25)._device == torch.device("cpu")
+    assert cuda == []
+
+
+def test_a_worker_that_cannot_train_where_it_is_told_is_lost(job, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(BrokenProcess, match="torch sees no cuda here"):
+        begun(on_gpu(job), 0.25).step()
 
 
 def test_a_worker_without_a_share_leaves_the_device_alone(cuda, job):
-    assert begun(job)._device == "cpu"
+    assert begun(job)._device == torch.device("cpu")
     assert cuda == []
 
 

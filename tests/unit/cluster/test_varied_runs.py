@@ -4,6 +4,7 @@ import random
 from dataclasses import replace
 
 import pytest
+import torch
 from support.simulation import Memory, plan_from, pretend, scheduler_for, work
 from support.varied_spaces import DROPPED, FILTERED
 
@@ -67,7 +68,7 @@ def worker(tiny_graph, monkeypatch) -> Worker:
     monkeypatch.setattr("clar_tune.cluster.worker.ray.get", lambda graph, timeout: graph)
     bare = Worker.__new__(Worker)
     bare._graphs = {name: replace(tiny_graph, name=name) for name in ("tiny", "other", "third")}
-    bare._loaded, bare._device, bare._out_of_memory = {}, "cpu", False
+    bare._loaded, bare._device, bare._out_of_memory = {}, torch.device("cpu"), False
     return bare
 
 

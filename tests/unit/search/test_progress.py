@@ -6,6 +6,8 @@ import pytest
 from support.simulation import Memory, plan_from, pretend, scheduler_for, trained, work
 
 from clar_tune.cli.live import WAITING, Board, Lines, Silent, progress_of, view_on
+from clar_tune.cluster import driver, gpu_devices
+from clar_tune.cluster.resources import Node
 
 
 def test_an_untouched_run_has_everything_before_it():
@@ -74,9 +76,13 @@ def test_machines_that_are_missing_are_told_of_at_once():
 
 
 @pytest.mark.parametrize(("gpus", "told"), [(0.25, 1), (0.0, 0)])
-def test_trials_that_asked_for_a_gpu_and_got_none_are_told_of_once(gpus, told):
-    scheduler = scheduler_for(plan_from(), Memory())
-    scheduler.limits.gpus = gpus
+def test_trials_that_asked_for_a_gpu_and_got_none_are_told_of_once(gpus, told, monkeypatch):
+    monkeypatch.setattr(gpu_devices, "_seen", lambda nodes: {"here": []})
+    plan = plan_from(gpus=gpus)
+    scheduler = scheduler_for(plan, Memory())
+    machine = Node(cpus=1, gpus=1, id="here")
+    for _ in range(2):  # as drivers look that go on with a run
+        driver._devices(plan, [machine], gpus, scheduler.limits)
     stream = io.StringIO()
     view = Lines(stream)
     work(scheduler)

@@ -264,3 +264,9 @@ def test_unbalanced_graphs_are_scored_by_roc_auc(data_folder):
     fit = train(spec, TensorGraph.of(graph), nodes_of(graph, spec))
     assert fit.record.metric == "roc_auc"
     assert 0.5 < score_on_test(fit, spec, graph) < 1
+
+
+def test_a_training_is_done_where_its_specification_says(graph, tensors):
+    spec = spec_of(graph, "gcn", device="cuda")
+    with pytest.raises(ClarTuneError, match="device cuda: the graph's tensors are on cpu"):
+        train(spec, tensors, nodes_of(graph, spec))
