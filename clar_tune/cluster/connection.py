@@ -52,11 +52,12 @@ def connected(
     # has started them.
     with guarded(ahead=ahead) if private else nullcontext(), ThreadPoolExecutor(1) as starter:
         try:
-            started = starter.submit(_connect, address, modules)
-            try:
-                meanwhile()
-            finally:
-                wait([started])
+            with _deaf_children():
+                started = starter.submit(_connect, address, modules)
+                try:
+                    meanwhile()
+                finally:
+                    wait([started])
             started.result()
             yield machines()
         finally:
@@ -77,12 +78,9 @@ def _connect(address: str, modules: Sequence[Path]) -> None:
         address = admitted(address)
         own = {"runtime_env": {"py_modules": list(map(str, modules))}} if modules else {}
     try:
-        with _deaf_children():
-            ray.init(address=address, **quiet, **own)
+        ray.init(address=address, **quiet, **own)
     except Exception as error:  # Ray raises plain ones too, such as for a slow start
         raise ClusterError(_refusal(address, error)) from error
-    except SystemExit as error:  # Ray's own answer to SIGTERM, for as long as it starts
-        raise KeyboardInterrupt from error
 
 
 def _refusal(address: str, error: Exception) -> str:
@@ -103,7 +101,7 @@ def _refusal(address: str, error: Exception) -> str:
 
 @contextmanager
 def _deaf_children() -> Iterator[None]:
-    """Processes started in the block do not hear SIGTERM; this one hears it afterwards.
+    """Threads and processes started in the block do not hear SIGTERM; this one does afterwards.
 
     Batch systems send it to a whole process group. The driver drains then, and needs its
     cluster for that; Ray itself sees to it that Ctrl-C reaches the driver alone.

@@ -9,7 +9,7 @@ from statistics import fmean
 
 from clar_tune.rows import rungs_up_to
 
-SIMULATIONS = 100
+SIMULATIONS = 20
 
 SIMULATED = 300
 """Most trials that are simulated: from there on the share that passes a rung hardly changes."""

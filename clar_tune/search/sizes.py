@@ -37,15 +37,16 @@ class Size:
         """The size of a graph by the catalogue, whether its files are here or not.
 
         Of ``released`` edges those that stand twice or join a node to itself are counted too;
-        of ``NAME@hash`` the size is that of the version that the catalogue has.
+        of ``NAME@hash`` the size is that of the version that the catalogue has. A graph of which
+        it does not say how many features are not zero counts as if none were.
         """
         facts, loaded = dataset_named(name).facts, dataset_named(name).loaded
-        both = preprocessing == "undirected" and loaded.undirected
+        both = loaded and loaded.undirected if preprocessing == "undirected" else None
         return Size(
             nodes=facts.nodes,
             edges=both or facts.edges,
             features=facts.features,
-            entries=loaded.entries,
+            entries=loaded.entries if loaded else facts.nodes * facts.features,
             outputs=facts.classes,
         )
 

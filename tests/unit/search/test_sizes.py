@@ -1,5 +1,7 @@
 """Sizes of graphs by the catalogue are those of the graphs."""
 
+from dataclasses import replace
+
 import pytest
 
 from clar_tune.graphs import DATASETS, apply_variants, load, locate
@@ -38,3 +40,9 @@ def test_the_size_of_a_variant_is_known_without_making_it(variant):
         made.outputs,
     )
     assert told.dense == ("drop_edges" not in variant and bool(variant))
+
+
+def test_a_graph_that_was_added_with_its_facts_alone_has_a_size(monkeypatch):
+    monkeypatch.setitem(DATASETS, "mine", replace(DATASETS["texas"], loaded=None))
+    size = Size.known("mine", "undirected")
+    assert (size.nodes, size.edges, size.entries) == (183, 325, 183 * 1703)
