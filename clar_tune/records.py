@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from clar_tune.version import NUMBERS_VERSION
 
@@ -188,3 +188,13 @@ class TrainRecord:
     """Which round of retraining is kept; ``epochs`` and ``seconds`` count all of them."""
     terms: Mapping[str, TermRecord] = field(default_factory=dict)
     facts: Mapping[str, float] = field(default_factory=dict)
+
+
+class Pace(NamedTuple):
+    """What stored trainings of a study took, on average."""
+
+    runs: int
+    trainings: int
+    selected: float
+    """Epochs up to the one that was selected."""
+    seconds_per_epoch: float

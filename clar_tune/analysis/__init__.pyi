@@ -12,6 +12,7 @@ from .layout import (
 )
 from .manifest_upgrade import why_ranges_are_unknown as why_ranges_are_unknown
 from .optuna_export import check_target as check_target, export as export, opened_by as opened_by
+from .past_trainings import paces as paces
 from .progress import Progress as Progress, stored_progress as stored_progress
 from .records import (
     Across as Across,

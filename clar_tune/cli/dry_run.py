@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,29 +13,38 @@ from clar_tune.cli.failures import one_line
 from clar_tune.cluster import GIB
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from clar_tune.cluster import Launch
     from clar_tune.graphs import Graph
+    from clar_tune.records import Pace
     from clar_tune.search import Estimate
     from clar_tune.space import Plan
 
 
-def show_plan(plan: Plan, launch: Launch, *, as_json: bool) -> None:
-    """Print studies, trainings and the estimated time; nothing is stored or downloaded."""
-    from clar_tune.cluster import prepare
-    from clar_tune.search import EPOCHS, estimates, needs
+def show_plan(plan: Plan, launch: Launch, store: str, *, probe: bool, as_json: bool) -> None:
+    """Print studies, trainings and the estimated time; nothing is stored or downloaded.
 
-    prepare(launch.address)
-    from clar_tune.cluster import Asha
+    ``probe`` trains a few epochs of every method on the graphs that are here.
+    """
+    from functools import cache
 
-    graphs = _graphs_here(plan, launch)
+    from clar_tune.search import Size, estimates, machine_factor, needs_of_sizes, probed_epochs
+
+    sizes = {name: Size.known(name, plan.space.preprocessing) for name in plan.graphs}
+    factor = cache(machine_factor)
+    stored = {} if probe else _stored(plan, launch, store)
+    tried = _tried(plan, stored, every=probe)
+    graphs = _graphs_here(plan, launch, {plan.studies[n].columns.graph for n in tried})
     with one_line():
-        found = estimates(plan, graphs, Asha)
+        probed = probed_epochs(plan, graphs, tried) if tried else {}
+        found = estimates(plan, sizes, factor, stored, probed)
     workers = _workers(launch)
-    memory = needs(plan, graphs.values(), launch.resources().gpus)
+    memory = needs_of_sizes(plan, sizes, launch.resources().gpus)
     lines = [
         {
             **_line(graph, [e for e in found if e.study.columns.graph == graph], workers),
-            "memory": memory.get(graph),
+            "memory": memory[graph],
         }
         for graph in plan.graphs
     ]
@@ -43,17 +53,45 @@ def show_plan(plan: Plan, launch: Launch, *, as_json: bool) -> None:
         "settings": plan.options.settings,
         "studies": len(plan.studies),
         "workers": workers,
-        "epochs_assumed": EPOCHS,
+        "epochs_assumed": _epochs(found),
+        "sources": _sources(found),
+        "stored_runs": max((pace.runs for pace in stored.values()), default=0),
+        "machine": factor() if factor.cache_info().currsize else None,
         "graphs": lines,
     }
     for name in ("trainings_at_most", "trainings_expected", "seconds"):
-        known = [line[name] for line in lines if line[name] is not None]
-        result[name] = sum(known) if known else None
-    result["memory"] = max(memory.values(), default=None)
+        result[name] = sum(line[name] for line in lines)
+    result["memory"] = max(memory.values())
     if as_json:
         click.echo(json.dumps(result, indent=2))
     else:
         _print(plan, result)
+
+
+def _stored(plan: Plan, launch: Launch, store: str) -> dict[tuple[str, str, str], Pace]:
+    """What runs of the store tell of the plan's studies."""
+    from clar_tune.analysis import paces
+    from clar_tune.search import machine
+    from clar_tune.store import Store
+
+    return paces(
+        Store.open(store),
+        [study.planned for study in plan.studies],
+        machine(),
+        threads=plan.options.threads,
+        gpu=bool(launch.resources().gpus),
+    )
+
+
+def _tried(plan: Plan, stored: dict[tuple[str, str, str], Pace], *, every: bool) -> list[int]:
+    """Numbers of the studies to be probed: all, or those of which nothing else tells."""
+    from clar_tune.search import is_own
+
+    return [
+        number
+        for number, study in enumerate(plan.studies)
+        if every or (is_own(study) and study.place not in stored)
+    ]
 
 
 def _workers(launch: Launch) -> int:
@@ -66,25 +104,37 @@ def _workers(launch: Launch) -> int:
     return max(1, min(here, launch.max_concurrent or here))
 
 
-def _graphs_here(plan: Plan, launch: Launch) -> dict[str, Graph]:
+def _graphs_here(plan: Plan, launch: Launch, names: set[str]) -> dict[str, Graph]:
     from clar_tune.cluster import load_graphs
     from clar_tune.graphs import dataset_named, locate
 
     def here(name: str) -> bool:
         return dataset_named(name).source is None or locate(name, launch.data) is not None
 
-    return load_graphs(plan, launch.data, list(filter(here, plan.graphs)))
+    return load_graphs(plan, launch.data, list(filter(here, names)))
 
 
-def _line(graph: str, found: list[Estimate], workers: int) -> dict[str, Any]:
-    totals = [e.total for e in found if e.total is not None]
+def _line(graph: str, found: Sequence[Estimate], workers: int) -> dict[str, Any]:
     return {
         "graph": graph,
         "studies": len(found),
         "trainings_at_most": sum(e.trainings_at_most for e in found),
         "trainings_expected": round(sum(e.trainings_expected for e in found)),
-        "seconds": sum(totals) / workers if totals else None,
+        "seconds": sum(e.total for e in found) / workers,
+        "epochs": _epochs(found),
+        "sources": _sources(found),
     }
+
+
+def _epochs(found: Sequence[Estimate]) -> int:
+    """Epochs of an average training."""
+    trainings = sum(e.trainings_expected for e in found)
+    return round(sum(e.epochs * e.trainings_expected for e in found) / trainings)
+
+
+def _sources(found: Sequence[Estimate]) -> dict[str, int]:
+    """How many studies each source tells of."""
+    return dict(Counter(e.source for e in found))
 
 
 def _print(plan: Plan, result: dict[str, Any]) -> None:
@@ -113,13 +163,31 @@ def _print(plan: Plan, result: dict[str, Any]) -> None:
             str(line["studies"]),
             f"{line['trainings_at_most']:,}",
             f"{line['trainings_expected']:,}",
-            "not here" if seconds is None else duration(seconds),
-            "" if memory is None else f"{memory / GIB:.1f} GiB",
+            duration(seconds),
+            f"{memory / GIB:.1f} GiB",
         )
     console().print(table)
     console().print(
-        f"Time on {result['workers']} workers like this machine's, from a few epochs of every "
-        f"method, for {result['epochs_assumed']} epochs a training. Expected trainings are those "
-        "of a search whose scores are pure chance. Memory is what a trial asks a machine for. "
-        "Nothing was stored."
+        f"Time on {result['workers']} workers like this machine's, for {result['epochs_assumed']} "
+        f"epochs a training on average; an epoch's time is {_origin(result)}. Expected trainings "
+        "are those of a search whose scores are pure chance. Memory is what a trial asks a "
+        "machine for. Nothing was stored."
     )
+
+
+def _origin(result: dict[str, Any]) -> str:
+    """Where the times of epochs come from, with the number of studies if it is not one place."""
+    from clar_tune.analysis import counted
+
+    factor = result["machine"] or 1.0
+    words = {
+        "probed": "probed",
+        "stored": f"from {counted(result['stored_runs'], 'stored run')}",
+        "table": f"from a table, this machine is {1 / factor:.1f} x as fast",
+        "nearest": "from a table for gcn, as a method of your own can be tried only on graphs "
+        "that are here",
+    }
+    sources = {name: result["sources"][name] for name in words if name in result["sources"]}
+    if len(sources) == 1:
+        return words[next(iter(sources))]
+    return "; ".join(f"{words[name]} ({counted(n, 'study')})" for name, n in sources.items())

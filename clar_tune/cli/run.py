@@ -78,7 +78,7 @@ def output_options(command: Command) -> Command:
     return quiet(as_json(command))
 
 
-OWN = ("space_name", "name", "dry_run", "store", "quiet", "as_json")
+OWN = ("space_name", "name", "dry_run", "probe", "store", "quiet", "as_json")
 """Options of ``run`` that decide neither what is planned nor where it is done."""
 
 
@@ -117,6 +117,7 @@ OWN = ("space_name", "name", "dry_run", "store", "quiet", "as_json")
 )
 @click.option("--name", help="Name of the run.  [default: <space>-<date>-<4 letters>]")
 @click.option("--dry-run", is_flag=True, help="Show what would be done, and how long it takes.")
+@click.option("--probe", is_flag=True, help="Let --dry-run time a few epochs of every method.")
 @launch_options
 @store_option
 @output_options
@@ -124,6 +125,7 @@ def run(
     space_name: str,
     name: str | None,
     dry_run: bool,
+    probe: bool,
     store: str,
     quiet: bool,
     as_json: bool,
@@ -145,8 +147,11 @@ def run(
     if dry_run:
         from clar_tune.cli.dry_run import show_plan
 
-        show_plan(api.plan_run(space_name, options, launch), launch, as_json=as_json)
+        plan = api.plan_run(space_name, options, launch)
+        show_plan(plan, launch, store, probe=probe, as_json=as_json)
         return
+    if probe:
+        raise click.UsageError("--probe is for --dry-run: add it, or leave --probe out.")
     outcome = api.run(
         space_name,
         store=store,

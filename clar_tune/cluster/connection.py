@@ -7,7 +7,8 @@ import shutil
 import signal
 import subprocess
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
@@ -15,27 +16,54 @@ from typing import Any
 import ray
 
 from clar_tune.cluster.admission import admitted
-from clar_tune.cluster.ray_internals import is_head, temporary_folder
+from clar_tune.cluster.ray_internals import (
+    PRESTART,
+    end_private_cluster,
+    is_head,
+    temporary_folder,
+)
 from clar_tune.cluster.resources import Node as Node
 from clar_tune.errors import ClusterError
 
 
+def _nothing() -> None:
+    pass
+
+
 @contextmanager
 def connected(
-    address: str, modules: Sequence[Path] = (), logical_gpus: int | None = None
+    address: str,
+    modules: Sequence[Path] = (),
+    *,
+    logical_gpus: int | None = None,
+    ahead: bool = False,
+    meanwhile: Callable[[], object] = _nothing,
 ) -> Iterator[list[Node]]:
     """Start a private cluster (``local``) or join one, and leave it in the end.
 
-    ``modules`` are folders of packages and files of modules that workers on other machines
-    need; those on this machine find them by themselves. A private cluster may be told how many
-    GPUs it has.
+    Args:
+        address: ``local``, or where the cluster is.
+        modules: folders of packages and files of modules that workers on other machines need;
+            those on this machine find them by themselves.
+        logical_gpus: how many GPUs a private cluster is told to have.
+        ahead: whether a private cluster starts a worker for each processor at once.
+        meanwhile: what is done while the cluster starts.
     """
-    with guarded() if address == "local" else nullcontext():
+    private = address == "local"
+    # The thread stays as long as the cluster: the kernel ends processes with the thread that
+    # has started them.
+    with guarded(ahead=ahead) if private else nullcontext(), ThreadPoolExecutor(1) as starter:
         try:
-            _connect(address, modules, logical_gpus)
+            with _deaf_children():
+                started = starter.submit(_connect, address, modules, logical_gpus)
+                try:
+                    meanwhile()
+                finally:
+                    wait([started])
+            started.result()
             yield machines()
         finally:
-            ray.shutdown()
+            (end_private_cluster if private else ray.shutdown)()
 
 
 def machines() -> list[Node]:
@@ -52,12 +80,9 @@ def _connect(address: str, modules: Sequence[Path], gpus: int | None) -> None:
         address = admitted(address)
         own = {"runtime_env": {"py_modules": list(map(str, modules))}} if modules else {}
     try:
-        with _deaf_children():
-            ray.init(address=address, **quiet, **own)
+        ray.init(address=address, **quiet, **own)
     except Exception as error:  # Ray raises plain ones too, such as for a slow start
         raise ClusterError(_refusal(address, error)) from error
-    except SystemExit as error:  # Ray's own answer to SIGTERM, for as long as it starts
-        raise KeyboardInterrupt from error
 
 
 def _refusal(address: str, error: Exception) -> str:
@@ -78,7 +103,7 @@ def _refusal(address: str, error: Exception) -> str:
 
 @contextmanager
 def _deaf_children() -> Iterator[None]:
-    """Processes started in the block do not hear SIGTERM; this one hears it afterwards.
+    """Threads and processes started in the block do not hear SIGTERM; this one does afterwards.
 
     Batch systems send it to a whole process group. The driver drains then, and needs its
     cluster for that; Ray itself sees to it that Ctrl-C reaches the driver alone.
@@ -112,13 +137,13 @@ WAIT_AND_KILL = """\
 read _
 while pids=$(grep -ls "$1" /proc/[0-9]*/environ | cut -d / -f 3) && [ -n "$pids" ]; do
     kill -9 $pids
-    sleep 0.3
+    sleep 0.05
 done
 """
 
 
 @contextmanager
-def guarded() -> Iterator[None]:
+def guarded(*, ahead: bool = False) -> Iterator[None]:
     """Processes that Ray starts in the block end with it, or with this process.
 
     The kernel ends most of them with the driver. But Ray's agents would try for a minute to
@@ -133,8 +158,9 @@ def guarded() -> Iterator[None]:
         start_new_session=True,  # out of reach of Ctrl-C
     )
     os.environ[MARK] = mark.partition("=")[2]
+    os.environ[PRESTART] = "1" if ahead else "0"
     try:
         yield
     finally:
-        del os.environ[MARK]
+        del os.environ[MARK], os.environ[PRESTART]
         guard.communicate()

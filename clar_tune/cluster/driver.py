@@ -1,5 +1,6 @@
 """Drives a run from its first job to its last, on Ray, into a store."""
 
+import os
 import tempfile
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from clar_tune.cluster.capacity import Capacity, Growth
 from clar_tune.cluster.environment import prepare
+from clar_tune.cluster.ray_internals import take_any_worker
 from clar_tune.cluster.resources import Node, Resources
 from clar_tune.graphs import Graph, check_split, load
 from clar_tune.records import to_stored
@@ -35,6 +37,9 @@ class View(Protocol):
     def say(self, text: str) -> None:
         """Tell the user something that is not to be missed."""
 
+
+MOST_AHEAD = 16
+"""Processors up to which workers are started with a private cluster, each some 300 MB."""
 
 REFRESH = 3.0
 """Seconds after which the machines of a cluster are counted again."""
@@ -61,6 +66,12 @@ class Launch:
         return Resources(
             1.0 if self.cpus is None else self.cpus, 0.0 if self.gpus is None else self.gpus
         )
+
+    def workers_ahead(self) -> bool:
+        """Whether a worker for each processor is what its trials will need, and not too many."""
+        processors, each = os.cpu_count() or 1, self.resources()
+        most = self.max_concurrent or processors
+        return each == Resources(1.0, 0.0) and processors <= min(most, MOST_AHEAD)
 
     def limits(self) -> Limits:
         """How fast a driver works that begins now, and until when."""
@@ -98,7 +109,7 @@ def drive(
     modules = _own_modules(plan) if launch.address != "local" else []
     resources = launch.resources()
     memory = needs(plan, graphs.values(), resources.gpus)
-    with _scratch() as scratch, _cluster(launch.address, *modules) as nodes:
+    with _scratch() as scratch, _cluster(launch, *modules) as nodes:
         import ray
 
         capacity = Capacity(
@@ -142,12 +153,15 @@ def _scratch() -> tempfile.TemporaryDirectory[str]:
 
 
 @contextmanager
-def _cluster(address: str, *modules: Path) -> Iterator[list[Any]]:
-    """A cluster's machines; Ray is loaded only now."""
-    prepare(address)
+def _cluster(launch: Launch, *modules: Path) -> Iterator[list[Any]]:
+    """A cluster's machines; Ray is loaded only now, and what needs it while the cluster starts."""
+    prepare(launch.address)
     from clar_tune.cluster.connection import connected
 
-    with connected(address, modules) as nodes:
+    ahead = launch.workers_ahead()
+    with connected(launch.address, modules, ahead=ahead, meanwhile=_load) as nodes:
+        if launch.address == "local":
+            take_any_worker()
         yield nodes
 
 
@@ -161,6 +175,14 @@ def _devices(plan: Plan, nodes: Sequence[Node], share: float, limits: Limits) ->
     for text in devices.remarks:
         limits.remark(text)
     return devices
+
+
+def _load() -> None:
+    """Import what a search needs."""
+    import scipy.stats  # noqa: F401  its first proposals are made by it
+
+    import clar_tune.cluster.asha
+    import clar_tune.cluster.tuner  # noqa: F401
 
 
 def _own_modules(plan: Plan) -> list[Path]:

@@ -4,7 +4,7 @@ import os
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
-from clar_tune.cluster.ray_internals import LOOPBACK, PREEMPTION, PRESTART, TITLES
+from clar_tune.cluster.ray_internals import LOOPBACK, PREEMPTION, PRELOAD, TITLES
 
 QUIET = {
     "RAY_USAGE_STATS_ENABLED": "0",
@@ -18,7 +18,7 @@ QUIET = {
     "TUNE_WARN_SLOW_EXPERIMENT_CHECKPOINT_SYNC_THRESHOLD_S": "1000000",
 }
 
-PRIVATE = {PRESTART: "0", TITLES: "1"}
+PRIVATE = {PRELOAD: "clar_tune.cluster.preloaded", TITLES: "1"}
 
 AUTH_MODE = "RAY_AUTH_MODE"
 JOINED = {AUTH_MODE: "token"}  # within reach of others: nobody joins without its token

@@ -26,7 +26,13 @@ and macOS, and nothing says what it does on Linux. Since 2.30.
 """
 
 PRESTART = "RAY_prestart_worker_first_driver"
-"""0 lets a private cluster start no workers ahead: none of them is one that a trial could use.
+"""Whether a private cluster starts a worker for each processor as soon as its driver is there.
+
+A setting of Ray's C++ core that is documented nowhere. Since 2.30.
+"""
+
+PRELOAD = "RAY_preload_python_modules"
+"""Modules that workers load when they start, before they are given anything to do.
 
 A setting of Ray's C++ core that is documented nowhere. Since 2.30.
 """
@@ -186,6 +192,33 @@ def withhold_credentials() -> None:
 
     secret = {name for name in ENV_VARS_TO_PROPAGATE if name.startswith("AWS_")}
     ENV_VARS_TO_PROPAGATE.difference_update(secret)
+
+
+def take_any_worker() -> None:
+    """Let Tune take workers that were started ahead.
+
+    Tune gives its own an environment, which those have not that were started before. On this
+    machine they have the driver's. Since 2.30.
+    """
+    from ray.tune.execution.class_cache import DEFAULT_ENV_VARS, ENV_VARS_TO_PROPAGATE
+
+    DEFAULT_ENV_VARS.clear()
+    ENV_VARS_TO_PROPAGATE.clear()
+
+
+def end_private_cluster() -> None:
+    """Leave a cluster that this process has started, and end its processes at once.
+
+    `ray.shutdown` waits a second for each of them to heed SIGTERM, which none of ours hears. It
+    leaves a cluster alone that it does not know of as its own. Since 2.30.
+    """
+    import ray
+    from ray._private import worker
+
+    node, worker._global_node = worker._global_node, None
+    ray.shutdown()
+    if node is not None:
+        node.kill_all_processes(check_alive=False, allow_graceful=False)
 
 
 def live_trials(controller: Any) -> Iterable["Trial"]:

@@ -34,6 +34,7 @@ from .splits import (
 )
 from .thread_count import threads as threads
 from .variants import (
+    SIGNALS as SIGNALS,
     VARIANTS as VARIANTS,
     apply_variants as apply_variants,
     check_size as check_size,

@@ -4,14 +4,12 @@ A rough bound from above of what one worker's process adds to a machine, all its
 with generous copies. It decides how many trainings share a machine, and no number of a result.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-
-import numpy as np
+from collections.abc import Iterable, Mapping
 
 from clar_tune.graphs import VARIANTS, Graph
 from clar_tune.models import BACKBONES, MAP_BYTES
 from clar_tune.records import Value
+from clar_tune.search.sizes import Size
 from clar_tune.space import Plan, Range, StudyPlan
 
 MIB = 2**20
@@ -26,39 +24,19 @@ STEP = 512 * MIB
 """Needs are rounded up, so that small graphs ask for the same and workers are reused."""
 
 
-@dataclass(frozen=True, slots=True)
-class Size:
-    """The numbers that decide how large the tensors of a graph are."""
-
-    nodes: int
-    edges: int
-    features: int
-    entries: int
-    """Stored entries of the features."""
-    outputs: int
-
-    @staticmethod
-    def of(graph: Graph) -> "Size":
-        """The size of a graph."""
-        x = graph.features
-        return Size(
-            nodes=graph.num_nodes,
-            edges=int(graph.edges.shape[1]),
-            features=graph.num_features,
-            entries=int(x.size if isinstance(x, np.ndarray) else x.nnz),
-            outputs=graph.num_outputs,
-        )
-
-
 def needs(plan: Plan, graphs: Iterable[Graph], gpus: float = 0.0) -> dict[str, int]:
     """Bytes that a training on each graph may take, whatever its method."""
+    return needs_of_sizes(plan, {graph.name: Size.of(graph) for graph in graphs}, gpus)
+
+
+def needs_of_sizes(plan: Plan, sizes: Mapping[str, Size], gpus: float = 0.0) -> dict[str, int]:
+    """The same for graphs of which no more than the size is known."""
     found = {}
-    for graph in graphs:
-        size = Size.of(graph)
-        own = [study for study in plan.studies if study.columns.graph == graph.name]
+    for name, size in sizes.items():
+        own = [study for study in plan.studies if study.columns.graph == name]
         most = max((bytes_of(size, study) for study in own), default=0)
         total = PROCESS + (GPU_PROCESS if gpus else 0) + most
-        found[graph.name] = -(-total // STEP) * STEP
+        found[name] = -(-total // STEP) * STEP
     return found
 
 

@@ -10,7 +10,6 @@ import numpy as np
 import optuna
 from optuna.samplers import BaseSampler, GPSampler, RandomSampler, TPESampler
 from optuna.trial import TrialState
-from scipy.stats import qmc
 
 from clar_tune.records import Params, Value
 from clar_tune.seeds import seed_for
@@ -141,6 +140,8 @@ class Sampler:
         if attempt:
             draw = np.random.Generator(np.random.PCG64(self._seed(number, attempt)))
             return self._parameters.at(draw.random(size).tolist())
+        from scipy.stats import qmc  # here, because it takes longer than most plans
+
         sequence = qmc.Sobol(size, rng=self._seed() % 2**32)
         if number:  # scipy cannot go forward by nothing
             sequence.fast_forward(number)

@@ -12,6 +12,7 @@ from .model import (
     Correlate as Correlate,
     Levels as Levels,
     Space as Space,
+    TrainingRules as TrainingRules,
     condition_text as condition_text,
 )
 from .parameters import Parameter as Parameter, ParameterSet as ParameterSet

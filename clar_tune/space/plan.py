@@ -112,6 +112,11 @@ class StudyPlan:
         return " ".join(part for part in (c.graph, c.method, c.condition, number) if part)
 
     @property
+    def place(self) -> tuple[str, str, str]:
+        """Graph, condition and method, by which stored runs know it."""
+        return self.columns.graph, self.columns.condition, self.columns.method
+
+    @property
     def planned(self) -> PlannedStudy:
         """What the manifest says of it."""
         of, rules = self.columns, self.rules

@@ -48,8 +48,8 @@ def called(folder: str, words: list[str]) -> tuple[int, str, str]:
 
 
 if __name__ == "__main__":
-    with driver._cluster("local") as nodes:
-        driver._cluster = lambda address, *modules: nullcontext(nodes)
+    with driver._cluster(driver.Launch()) as nodes:
+        driver._cluster = lambda launch, *modules: nullcontext(nodes)
         for line in sys.stdin:
             sys.stdout.write(f"{json.dumps(called(*json.loads(line)))}\n")
             sys.stdout.flush()

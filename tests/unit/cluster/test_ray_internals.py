@@ -180,6 +180,24 @@ def hands_on_what_the_set_names(names: Any) -> bool:
         names |= before
 
 
+def asks_for_no_environment(cache: Any) -> bool:
+    home, asked = import_module("ray.tune.execution.class_cache"), []
+    before = set(home.ENV_VARS_TO_PROPAGATE), dict(home.DEFAULT_ENV_VARS)
+
+    def noted(runtime_env: Any) -> Any:
+        asked.append(runtime_env)
+        return lambda trainable: trainable
+
+    try:
+        ray_internals.take_any_worker()
+        with patch.object(home.ray, "remote", noted):
+            cache().get(object)
+        return asked == [{"env_vars": {}}]
+    finally:
+        home.ENV_VARS_TO_PROPAGATE |= before[0]
+        home.DEFAULT_ENV_VARS |= before[1]
+
+
 def has_an_actor(trial_class: Any) -> bool:
     stored = in_order("self.temporary_state.ray_actor = ray_actor")(trial_class.set_ray_actor)
     return stored and ray_internals.actor_of(trial_class("planted", stub=True)) is None
@@ -244,6 +262,12 @@ PARTS = [
         "PRESTART",
         "the process that starts workers reads the variable",
         lambda name: f"RAY_{name}" == ray_internals.PRESTART,
+    ),
+    Part(
+        "ray/core/src/ray/raylet/raylet:preload_python_modules",
+        "PRELOAD",
+        "the process that starts workers reads the variable",
+        lambda name: f"RAY_{name}" == ray_internals.PRELOAD,
     ),
     Part(
         "ray/_raylet.so:SPT_NOENV",
@@ -383,6 +407,26 @@ PARTS = [
         "withhold_credentials",
         "Tune hands the variables on that this set names, and no others",
         hands_on_what_the_set_names,
+    ),
+    Part(
+        "ray.tune.execution.class_cache:_ActorClassCache",
+        "take_any_worker",
+        "without these variables Tune's workers have an environment that holds none",
+        asks_for_no_environment,
+    ),
+    Part(
+        "ray._private.worker:shutdown",
+        "end_private_cluster",
+        "it disconnects, and ends processes of `_global_node` alone",
+        in_order(
+            "disconnect(", "if _global_node is not None:", "_global_node.kill_all_processes("
+        ),
+    ),
+    Part(
+        "ray._private.node:Node.kill_all_processes",
+        "end_private_cluster",
+        "it ends processes without waiting for them",
+        called_with("self", check_alive=False, allow_graceful=False),
     ),
     Part(
         f"{CONTROLLER}.get_live_trials", "live_trials", "it needs no argument", called_with("self")
