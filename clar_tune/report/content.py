@@ -4,24 +4,26 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from clar_tune.analysis import Comparison, RunView, to_cell
-from clar_tune.report.across import pairs_table, planned_table
-from clar_tune.report.coefficients import coefficients_table
-from clar_tune.report.failures import failures_of
-from clar_tune.report.figures import Figure
-from clar_tune.report.formats.texts import name, sentence
-from clar_tune.report.manifests import head_of, manifest_of
-from clar_tune.report.matrix import matrix_of
-from clar_tune.report.penalties import penalties_table
-from clar_tune.report.progress import Liveness, progress_of
-from clar_tune.report.score_tables import rivals_table, scores_table, standings_table
-from clar_tune.report.study_tables import (
+from clar_tune.report.builders.comparison import document_of
+from clar_tune.report.builders.penalties import penalties_table
+from clar_tune.report.builders.studies import (
     is_searched,
     key_of,
     studies_in,
     studies_table,
     title_of,
 )
-from clar_tune.report.verdicts import tallies_of
+from clar_tune.report.document import PAGE, Block, Figure, Headline, Matrix, Prose, Table
+from clar_tune.report.failures import failures_of
+from clar_tune.report.manifests import head_of, manifest_of
+from clar_tune.report.progress import Liveness, progress_of
+from clar_tune.report.texts import name
+
+PLACED = (
+    *("conclusions", "tallies", "coefficients", "matrix", "legend", "scores", "rivals"),
+    *("standings", "planned", "pairs"),
+)
+"""Blocks that the template puts into sections of its own; all others follow in their order."""
 
 
 def context_of(
@@ -36,21 +38,14 @@ def context_of(
     """What the templates show; ``versions`` are those of the studies' data, by key."""
     unfinished = live or any(run.row.state != "finished" for run in runs)
     places = [to_cell(p.place, comparison.columns) for run in runs for p in run.row.planned]
+    blocks = list(document_of(comparison).shown_in(PAGE))
     return {
         "live": live,
         "head": head_of(runs),
         "counts": _counts(runs),
         "progress": [progress_of(r, liveness.get(r.name)) for r in runs] if unfinished else [],
-        "conclusions": list(map(sentence, comparison.conclusions)),
-        "tallies": tallies_of(comparison),
-        "captions": list(map(sentence, comparison.caption)),
-        "matrix": matrix_of(comparison),
-        "coefficients": coefficients_table(comparison),
-        "scores": scores_table(comparison),
-        "rivals": rivals_table(comparison),
-        "standings": standings_table(comparison),
-        "planned": planned_table(comparison),
-        "pairs_table": pairs_table(comparison),
+        "document": dict.fromkeys(PLACED) | {_name(block): block for block in blocks},
+        "more": [block for block in blocks if _name(block) not in (*PLACED, "headline")],
         "across": comparison.across,
         "figures": drawn,
         "study_list": studies_table(runs),
@@ -62,6 +57,17 @@ def context_of(
         "graphs": _filter(graph for graph, _, _ in places),
         "methods": _filter(method for _, _, method in places),
     }
+
+
+def _name(block: Block) -> str:
+    match block:
+        case Table() | Matrix():
+            return block.ident
+        case Prose():
+            return block.kind
+        case Headline():
+            return "headline"
+    return block.name
 
 
 def _counts(runs: Sequence[RunView]) -> list[tuple[str, str]]:

@@ -6,9 +6,11 @@ from typing import Any
 
 import altair as alt
 
-from clar_tune.analysis import LEVEL, Across, Comparison, PairAcross, least_p
+from clar_tune.analysis import Comparison
+from clar_tune.report.builders.methods import out_of_reach
+from clar_tune.report.document import Figure
 from clar_tune.report.figures.charts import ROWS, spec_of
-from clar_tune.report.figures.records import Figure, short
+from clar_tune.report.figures.names import short
 
 BAR, STEP = 10, 22
 """Heights in pixels: from bar to bar, from label to label."""
@@ -119,17 +121,6 @@ def _tooltip() -> list[alt.Tooltip]:
         alt.Tooltip("method:N", title="Method"),
         alt.Tooltip("rank:Q", title="Average rank", format=".2f"),
     ]
-
-
-def out_of_reach(pairs: Sequence[PairAcross], across: Across) -> str:
-    """What to say of so many pairs that Holm's correction cannot find the clearest difference."""
-    least = least_p(len(across.graphs)) * len(pairs)
-    if least < LEVEL:
-        return ""
-    return (
-        f"None of these {len(pairs)} pairs could be told apart: over {len(across.graphs)} graphs "
-        f"the least p_holm of so many is {min(least, 1.0):.2g}."
-    )
 
 
 def _text(comparison: Comparison, rows: Sequence[dict[str, Any]]) -> str:

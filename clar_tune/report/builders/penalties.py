@@ -1,0 +1,99 @@
+"""What each regularizer really did in the finals of its winner."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from clar_tune.analysis import WEIGHTS, RunView, StudyView
+from clar_tune.report import numbers
+from clar_tune.report.builders.fields import Field, listing, number, table_of, text, words
+from clar_tune.report.builders.studies import label_of, studies_in
+from clar_tune.report.document import PAGE, Cell, Column, Table
+from clar_tune.report.texts import setting
+
+FILTERS = ("gamma_", "gram_layer_")
+"""How facts of learned filters begin, which have figures of their own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One part of a penalty in the finals of a winner; none if it adds nothing to the loss."""
+
+    study: StudyView
+    label: str
+    """The column of its study in the comparison."""
+    name: str | None
+    value: float | None = None
+    active: float | None = None
+
+
+_FIELDS: tuple[Field[Term], ...] = (
+    words("graph", lambda term: term.study.graph),
+    words("condition", lambda term: term.study.condition),
+    words("method", lambda term: term.study.method),
+    number("search", lambda term: term.study.search, lambda search: str(search) if search else ""),
+    words("weights", lambda term: _weights(term.study), "What validation chose"),
+    Field(
+        Column("term", False, "Part of the penalty"),
+        lambda term: text(term.name) if term.name else Cell(None, "none in the loss", "quiet"),
+    ),
+    number(
+        "value",
+        lambda term: term.value,
+        lambda value: "" if value is None else f"{value:.3g}",
+        "Mean before clamp and weight, in the selected epoch",
+    ),
+    Field(
+        Column("active", True, "Share of epochs in which the term had a gradient"),
+        lambda term: Cell(term.active, numbers.share(term.active), "meter" if term.name else ""),
+    ),
+    Field(
+        Column("facts", False, "What else the regularizer tells of itself"),
+        lambda term: listing(_facts(term.study)),
+    ),
+)
+
+
+def penalties_table(runs: Sequence[RunView]) -> Table:
+    """One line per term of a penalty, averaged over finals."""
+    found = [
+        term for run, study in studies_in(runs) for term in _terms(study, label_of(run, study))
+    ]
+    return table_of(
+        *("terms", "What each regularizer really did", _FIELDS, found),
+        heads=3,
+        note="Means over finals. A term that is never active left the training as it was.",
+        optional=("condition", "search", "facts"),
+        line=lambda term: {"graph": term.study.graph, "method": term.label},
+        all_in="the data of the figure have all.",
+        media=(PAGE,),
+    )
+
+
+def _terms(study: StudyView, label: str) -> list[Term]:
+    if "+" not in study.method or not study.finals or study.best is None:
+        return []
+    terms = [final.terms for final in study.finals]
+    found = []
+    for term in dict.fromkeys(name for each in terms for name in each):
+        means = _means([each[term] for each in terms if term in each])
+        found.append(Term(study, label, term, means.get("value"), means.get("active")))
+    return found or [Term(study, label, None)]
+
+
+def _weights(study: StudyView) -> str:
+    params = study.best.params if study.best else {}
+    return ", ".join(f"{key} {setting(params[key])}" for key in WEIGHTS if key in params)
+
+
+def _facts(study: StudyView) -> str:
+    means = _means([final.facts for final in study.finals])
+    return ", ".join(
+        f"{key} {value:.3g}" for key, value in means.items() if not key.startswith(FILTERS)
+    )
+
+
+def _means(found: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """The mean of every entry over the dictionaries that have it."""
+    names = dict.fromkeys(key for each in found for key in each)
+    return {key: fmean(each[key] for each in found if key in each) for key in names}

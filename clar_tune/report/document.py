@@ -1,0 +1,239 @@
+"""What is shown, in one form: a document of blocks, which renderers turn into every format.
+
+Builders make blocks and know no format; renderers print blocks and know no comparison.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+PRINT, PAGE, DATA = "print", "page", "data"
+"""Where a block is shown: in text, on the page, or in files for programs."""
+EVERYWHERE = (PRINT, PAGE, DATA)
+STRONG = ("better", "worse")
+"""Marks that are printed bold."""
+Rows = tuple[Mapping[str, Any], ...]
+"""The data behind a figure: equal keys in every row; numbers, texts and nones."""
+Spec = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One cell: its value sorts and exports, its text is printed."""
+
+    value: Any = None
+    text: str = ""
+    mark: str = ""
+    """How it looks: a verdict, ``best``, or another name that the style sheet knows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """What a document is about, in one line."""
+
+    text: str
+    media: tuple[str, ...] = EVERYWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class Prose:
+    """Sentences: under a title they are a list, without one a paragraph."""
+
+    sentences: tuple[str, ...]
+    title: str = ""
+    kind: str = ""
+    """``conclusions`` or ``legend``, which have places of their own; empty for others."""
+    media: tuple[str, ...] = EVERYWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column; ``help`` says what it holds where its title does not."""
+
+    title: str
+    numeric: bool = False
+    help: str = ""
+    name: str = ""
+    """What programs call it; without one, the title with ``_`` for spaces."""
+
+    @property
+    def key(self) -> str:
+        """Its name in csv and JSON."""
+        return self.name or self.title.replace(" ", "_")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line; the filter of the page shows and hides it by its graph and method."""
+
+    cells: tuple[Cell, ...]
+    graph: str = ""
+    method: str = ""
+    key: str = ""
+    """Names the line, where something refers to it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """Lines under columns; the first ``heads`` cells of a line name it."""
+
+    ident: str
+    """What programs call it; unique in a document."""
+    title: str
+    columns: tuple[Column, ...]
+    lines: tuple[Line, ...]
+    heads: int = 1
+    note: str = ""
+    """How to read it."""
+    grouped: bool = False
+    """Whether lines with the same first cell belong together."""
+    all_in: str = "the store has all."
+    """Where all lines are, if only some are shown."""
+    media: tuple[str, ...] = EVERYWHERE
+
+    def starts_group(self, place: int) -> bool:
+        """Whether a line begins with another name than the one before it."""
+        return not place or self.lines[place].cells[0] != self.lines[place - 1].cells[0]
+
+    def records(self) -> Iterator[dict[str, Any]]:
+        """The values of every line, by the names of columns."""
+        keys = [column.key for column in self.columns]
+        for line in self.lines:
+            yield dict(zip(keys, (cell.value for cell in line.cells), strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """The name of a row or of a column of a matrix."""
+
+    label: str
+    """In one piece, with the signs of its notes."""
+    name: str = ""
+    """Without condition and signs, where small print has room below it."""
+    small: str = ""
+    graph: str = ""
+    method: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What stands where a row and a column meet."""
+
+    cell: Cell
+    half: str = ""
+    """Half of its interval."""
+    signs: str = ""
+    """What must be known of it; the notes of the matrix tell what each means."""
+
+
+@dataclass(frozen=True, slots=True)
+class Below:
+    """More about every entry of a row, in a line of its own; of a ratio ``sign`` is ``×``."""
+
+    name: str
+    cells: tuple[Cell, ...]
+    short: str = ""
+    """Its name where it stands in the entry itself."""
+    sign: str = ""
+    media: tuple[str, ...] = EVERYWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What a sign means; a medium shows those signs that its notes explain."""
+
+    sign: str
+    meaning: str
+    media: tuple[str, ...] = EVERYWHERE
+
+    def __str__(self) -> str:
+        return f"{self.sign} {self.meaning}"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row of a matrix; an entry is none where there is nothing."""
+
+    heading: Heading
+    entries: tuple[Entry | None, ...]
+    below: tuple[Below, ...] = ()
+
+    def below_in(self, medium: str) -> list[Below]:
+        """What a medium shows below the entries."""
+        return [below for below in self.below if medium in below.media]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Matrix:
+    """Rows against columns: a table whose entries are alike."""
+
+    ident: str
+    title: str
+    sides: tuple[str, str]
+    """What rows and columns are: ``graph`` and ``method``."""
+    columns: tuple[Heading, ...]
+    rows: tuple[Row, ...]
+    reading: str = ""
+    """What stands in an entry."""
+    notes: tuple[Note, ...] = ()
+    media: tuple[str, ...] = EVERYWHERE
+
+    def as_table(self) -> Table:
+        """One line per entry, as programs want it."""
+        return Table(
+            ident=self.ident,
+            title=self.title,
+            columns=tuple(map(Column, (*self.sides, "value"))),
+            lines=tuple(
+                Line((Cell(row.heading.label), Cell(column.label), entry.cell))
+                for row in self.rows
+                for column, entry in zip(self.columns, row.entries, strict=True)
+                if entry
+            ),
+            heads=2,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """One figure: what it shows in words, its data, and how to draw them."""
+
+    name: str
+    """File stem of ``[a-z0-9-]``, unique in a report: ``gains``, ``texas-gcn-clar-history``."""
+    kind: str
+    title: str
+    text: str
+    """What it shows and what it says, with the main numbers: caption and text alternative."""
+    rows: Rows
+    spec: Spec
+    """Vega-Lite without data: its data are named ``rows``, its width is ``container``."""
+
+
+Block = Headline | Prose | Table | Matrix | Figure
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """All blocks in their order, and what they were made of."""
+
+    blocks: tuple[Block, ...]
+    stored: Mapping[str, Any] = field(default_factory=dict)
+    """The records behind the blocks, as JSON has them."""
+    flat: Table | None = None
+    """The same in one table, as csv has them; its tables leave out ``DATA``."""
+    origin: Mapping[str, Any] = field(default_factory=dict)
+    """What every line of csv begins with, such as the names of runs."""
+
+    def shown_in(self, medium: str) -> Iterator[Block]:
+        """The blocks of a medium; figures are drawn by the page, and told elsewhere."""
+        for block in self.blocks:
+            if isinstance(block, Figure) or medium in block.media:
+                yield block
+
+    def data_tables(self) -> Iterator[Table]:
+        """Tables for programs that ``stored`` and ``flat`` do not hold."""
+        for block in self.shown_in(DATA):
+            if isinstance(block, Matrix):
+                yield block.as_table()
+            elif isinstance(block, Table):
+                yield block

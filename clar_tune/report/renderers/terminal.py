@@ -1,0 +1,232 @@
+"""Documents for a terminal: tables of at most the given width, the conclusions at the end."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from io import StringIO
+from typing import NamedTuple, TypeVar
+
+from rich import box
+from rich.cells import cell_len
+from rich.console import Console, RenderableType
+from rich.panel import Panel
+from rich.rule import Rule
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from clar_tune.analysis import excerpt
+from clar_tune.report.document import (
+    PRINT,
+    Block,
+    Cell,
+    Document,
+    Entry,
+    Headline,
+    Matrix,
+    Prose,
+    Table,
+)
+from clar_tune.report.renderers.layout import blocks, header
+
+T = TypeVar("T")
+
+LONGEST = 60
+"""Lines of a table that is shown whole."""
+SHOWN = 5
+"""Lines of every graph that stand for those of a longer one."""
+WIDTH = 100
+NARROWEST = 80
+"""On a narrower page numbers would be cut off."""
+HEADER_ROOM = 12
+LABEL_ROOM = 30
+"""Longer names of rows and methods are folded."""
+LEAST_ROOM = 12
+"""No name is folded to less; where numbers leave less, they go on below."""
+STYLES = {"better": "bold green", "worse": "bold red"}
+
+
+def rendered(documents: Sequence[Document], width: int = WIDTH, *, styled: bool = False) -> str:
+    """Documents one below the other; ``styled`` adds bold and colour for a terminal."""
+    page, width = StringIO(), max(width, NARROWEST)
+    console = Console(
+        file=page,
+        width=width,
+        force_terminal=styled,
+        force_jupyter=False,
+        color_system="standard" if styled else None,
+        highlight=False,
+        legacy_windows=False,
+    )
+    for document in documents:
+        console.print(*_page(document, width), sep="\n")
+    text = page.getvalue()
+    # Trailing spaces only serve styles.
+    return text if styled else "\n".join(line.rstrip() for line in text.splitlines()) + "\n"
+
+
+def _page(document: Document, width: int) -> Iterator[RenderableType]:
+    """All blocks with an empty line between them; what is concluded stays on the screen."""
+    shown = sorted(document.shown_in(PRINT), key=_is_conclusion)
+    for place, block in enumerate(shown):
+        yield from [Text()] if place else []
+        yield from _block(block, width)
+
+
+def _is_conclusion(block: Block) -> bool:
+    return isinstance(block, Prose) and block.kind == "conclusions"
+
+
+def _block(block: Block, width: int) -> Iterator[RenderableType]:
+    match block:
+        case Headline(text=text):
+            yield Rule(characters="━", style="")
+            yield Text(text, style="bold")
+        case Prose(sentences=sentences, title=""):
+            yield from map(Text, sentences)
+        case Prose(sentences=sentences, title=title, kind="conclusions"):
+            shown = Text(title, style="bold")
+            yield Panel(_bullets(sentences), title=shown, title_align="left", width=width)
+        case Prose(sentences=sentences, title=title):
+            yield Text(title, style="bold")
+            yield _bullets(sentences)
+        case Matrix():
+            yield from _matrix(block, width)
+        case Table():
+            yield from _table(block, width)
+        case _:
+            yield Text(block.title, style="bold")
+            yield Text(block.text)
+
+
+def _matrix(whole: Matrix, width: int) -> Iterator[RenderableType]:
+    yield Text(whole.title, style="bold")
+    rows = _shortened(whole.rows, lambda row: row.heading.graph or row.heading.label)
+    matrix = replace(whole, rows=rows)
+    columns = [_column(matrix, place) for place in range(len(matrix.columns))]
+    names = [f"  {below.name}" for row in rows for below in row.below_in(PRINT)]
+    label = max(map(cell_len, (*names, *(row.heading.label for row in rows))))
+    room = width - min(label, LABEL_ROOM)
+    gap = 2 if sum(2 + column.width for column in columns) <= room else 1
+    for block in blocks([gap + column.width for column in columns], room):
+        yield from [Text()] if block.start else []
+        shown = _empty_table(gap)
+        shown.add_column(overflow="fold", max_width=LABEL_ROOM)
+        for place in block:
+            shown.add_column(columns[place].head, no_wrap=True)
+        for number, row in enumerate(rows):
+            own = [columns[place] for place in block]
+            shown.add_row(Text(row.heading.label), *(column.means[number] for column in own))
+            shown.add_row("", *(column.halves[number] for column in own))
+            for place, below in enumerate(row.below_in(PRINT)):
+                texts = [column.below[number][place] for column in own]
+                if any(texts):
+                    shown.add_row(f"  {below.name}", *texts, style="dim")
+            shown.add_section()
+        yield shown
+    yield from _excerpted(len(rows), len(whole.rows))
+    if matrix.notes:
+        yield Text("\n" + "   ".join(map(str, matrix.notes)), style="dim")
+
+
+class _Column(NamedTuple):
+    """One column of a matrix, its numbers padded so that their digits stand in line."""
+
+    head: Text
+    width: int
+    means: list[Text]
+    halves: list[Text]
+    below: list[list[Text]]
+
+
+def _column(matrix: Matrix, place: int) -> _Column:
+    entries = [row.entries[place] or Entry(Cell()) for row in matrix.rows]
+    below = [[b.cells[place].text for b in row.below_in(PRINT)] for row in matrix.rows]
+    halves = [f"±{entry.half}" if entry.half else "" for entry in entries]
+    head = header(matrix.columns[place].label, HEADER_ROOM)
+    signs = max(len(entry.signs) for entry in entries)
+    texts = [*(entry.cell.text for entry in entries), *halves, *(t for own in below for t in own)]
+    width = max(*map(cell_len, head), signs + max(map(len, texts)))
+
+    def padded(text: str) -> Text:
+        return Text(text.rjust(width - signs) if text else "")
+
+    return _Column(
+        head=Text("\n".join(head), justify="right"),
+        width=width,
+        means=[
+            Text(
+                entry.cell.text.rjust(width - signs) + entry.signs,
+                style="bold" if entry.cell.mark == "best" else "",
+            )
+            for entry in entries
+        ],
+        halves=list(map(padded, halves)),
+        below=[list(map(padded, own)) for own in below],
+    )
+
+
+def _table(whole: Table, width: int) -> Iterator[RenderableType]:
+    lines = _shortened(whole.lines, lambda line: line.graph or line.cells[0].text)
+    yield Text(whole.title, style="bold")
+    yield from _lines(replace(whole, lines=lines), width)
+    yield from _excerpted(len(lines), len(whole.lines))
+    yield from [Text(whole.note, style="dim")] if whole.note else []
+
+
+def _shortened(lines: Sequence[T], graph_of: Callable[[T], str]) -> tuple[T, ...]:
+    """All lines, or the first ones of each graph if they are too many."""
+    return excerpt(lines, graph_of, LONGEST, SHOWN)[:LONGEST]
+
+
+def _excerpted(shown: int, all_lines: int) -> Iterator[RenderableType]:
+    if shown != all_lines:
+        text = (
+            f"Excerpt: {shown} of {all_lines} lines, the first of every graph. "
+            "`--format csv`, `json`, `markdown` or `latex` has all."
+        )
+        yield Text(text, style="dim")
+
+
+def _lines(table: Table, width: int) -> Iterator[RenderableType]:
+    """One table, or several with the same names where the numbers do not fit side by side."""
+    titles = [column.title for column in table.columns]
+    widths = [
+        max(cell_len(title), *(cell_len(line.cells[place].text) for line in table.lines))
+        for place, title in enumerate(titles)
+    ]
+    gap = 2 if sum(2 + own for own in widths) - 2 <= width else 1
+    least = [min(own, LEAST_ROOM) for own in widths[: table.heads]]
+    room = width - sum(gap + own for own in least) + gap
+    for block in blocks([gap + own for own in widths[table.heads :]], room):
+        yield from [Text()] if block.start else []
+        shown = _empty_table(gap)
+        for title, own in zip(titles, least, strict=False):
+            shown.add_column(Text(title), overflow="fold", max_width=LABEL_ROOM, min_width=own)
+        places = [table.heads + place for place in block]
+        for place in places:
+            shown.add_column(Text(titles[place]), justify="right", no_wrap=True)
+        for number, line in enumerate(table.lines):
+            follows = table.grouped and not table.starts_group(number)
+            if table.grouped and not follows:
+                shown.add_section()
+            names = (
+                (Cell(), *line.cells[1 : table.heads]) if follows else line.cells[: table.heads]
+            )
+            cells = (*names, *(line.cells[place] for place in places))
+            shown.add_row(*(Text(cell.text, style=STYLES.get(cell.mark, "")) for cell in cells))
+        yield shown
+
+
+def _empty_table(gap: int) -> RichTable:
+    """One space of the gap between columns is drawn by the box."""
+    return RichTable(
+        box=box.SIMPLE_HEAD, padding=(0, 0, 0, gap - 1), show_edge=False, pad_edge=False
+    )
+
+
+def _bullets(texts: Iterable[str]) -> RichTable:
+    shown = RichTable.grid(padding=(0, 1, 0, 0))
+    shown.add_column()
+    shown.add_column(overflow="fold")
+    for text in texts:
+        shown.add_row("•", Text(text))
+    return shown
