@@ -1,8 +1,8 @@
 """Names that others may import from here; each is loaded when it is first used."""
 
 from .access import TOKEN_VARIABLE as TOKEN_VARIABLE, Access as Access
+from .blocks import Document as Document, Figure as Figure
 from .builders.comparison import document_of as document_of
-from .document import Document as Document, Figure as Figure
 from .figures import (
     of_comparison as of_comparison,
     of_study as of_study,

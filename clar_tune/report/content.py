@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from clar_tune.analysis import Comparison, RunView, to_cell
+from clar_tune.report.blocks import PAGE, Figure, Matrix, Prose, Table
 from clar_tune.report.builders.comparison import document_of
 from clar_tune.report.builders.penalties import penalties_table
 from clar_tune.report.builders.studies import (
@@ -13,7 +14,6 @@ from clar_tune.report.builders.studies import (
     studies_table,
     title_of,
 )
-from clar_tune.report.document import PAGE, Block, Figure, Headline, Matrix, Prose, Table
 from clar_tune.report.failures import failures_of
 from clar_tune.report.manifests import head_of, manifest_of
 from clar_tune.report.progress import Liveness, progress_of
@@ -38,14 +38,15 @@ def context_of(
     """What the templates show; ``versions`` are those of the studies' data, by key."""
     unfinished = live or any(run.row.state != "finished" for run in runs)
     places = [to_cell(p.place, comparison.columns) for run in runs for p in run.row.planned]
-    blocks = list(document_of(comparison).shown_in(PAGE))
+    shown = document_of(comparison).shown_in(PAGE)
+    blocks = [block for block in shown if isinstance(block, Prose | Table | Matrix)]
     return {
         "live": live,
         "head": head_of(runs),
         "counts": _counts(runs),
         "progress": [progress_of(r, liveness.get(r.name)) for r in runs] if unfinished else [],
-        "document": dict.fromkeys(PLACED) | {_name(block): block for block in blocks},
-        "more": [block for block in blocks if _name(block) not in (*PLACED, "headline")],
+        "document": dict.fromkeys(PLACED) | {block.ident: block for block in blocks},
+        "more": [block for block in blocks if block.ident not in PLACED],
         "across": comparison.across,
         "figures": drawn,
         "study_list": studies_table(runs),
@@ -57,17 +58,6 @@ def context_of(
         "graphs": _filter(graph for graph, _, _ in places),
         "methods": _filter(method for _, _, method in places),
     }
-
-
-def _name(block: Block) -> str:
-    match block:
-        case Table() | Matrix():
-            return block.ident
-        case Prose():
-            return block.kind
-        case Headline():
-            return "headline"
-    return block.name
 
 
 def _counts(runs: Sequence[RunView]) -> list[tuple[str, str]]:

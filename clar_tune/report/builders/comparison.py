@@ -1,21 +1,33 @@
 """A comparison as a document: which tables it has, and in which order."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from clar_tune.analysis import Comparison
 from clar_tune.records import to_stored
+from clar_tune.report.blocks import (
+    EVERYWHERE,
+    PAGE,
+    PRINT,
+    Block,
+    Document,
+    Figure,
+    Headline,
+    Matrix,
+    Prose,
+    Table,
+)
 from clar_tune.report.builders import correlations, effects, methods
 from clar_tune.report.builders.flat import flat_of, origin_of
 from clar_tune.report.builders.matrix import matrix_of
-from clar_tune.report.document import PAGE, PRINT, Block, Document, Figure, Headline, Prose, Table
 from clar_tune.report.texts import name, sentence
 
-TABLES = (
-    *(effects.gains_table, effects.gains_over_rivals_table, methods.methods_table),
+TABLES: tuple[Callable[[Comparison], Table | Matrix], ...] = (
+    *(correlations.spearman_table, correlations.pearson_table, correlations.coefficients_table),
+    *(matrix_of, effects.gains_table, effects.gains_over_rivals_table, methods.methods_table),
     *(effects.searches_table, effects.scores_table, effects.rivals_table),
     *(effects.tallies_table, methods.standings_table),
 )
-"""Below the matrix; a table without lines is left out."""
+"""All tables in their order; one without lines is left out."""
 ACROSS = (
     *(methods.ranks_table, methods.planned_tests_table),
     *(methods.planned_table, methods.pairs_table),
@@ -26,7 +38,7 @@ ACROSS = (
 def document_of(comparison: Comparison, figures: Sequence[Figure] = ()) -> Document:
     """All that a comparison says: the same blocks for every format."""
     return Document(
-        blocks=(*_blocks(comparison), *figures),
+        blocks=(*filter(_says_something, _blocks(comparison)), *figures),
         stored=to_stored(comparison),
         flat=flat_of(comparison),
         origin=origin_of(comparison),
@@ -35,21 +47,17 @@ def document_of(comparison: Comparison, figures: Sequence[Figure] = ()) -> Docum
 
 def _blocks(comparison: Comparison) -> Iterator[Block]:
     runs = ", ".join(map(name, comparison.runs))
-    title = "What can be concluded, and what cannot"
-    conclusions = Prose(_sentences(comparison.conclusions), title, "conclusions")
-    if not comparison.scores:
+    medium = EVERYWHERE if comparison.scores else (PAGE,)
+    said = tuple(map(sentence, comparison.conclusions))
+    if comparison.scores:
+        yield Headline(f"{runs}: {_what(comparison)}")
+    else:
         yield Prose((f"{runs}: no winner has finals yet.",), media=(PRINT,))
-        yield Prose(conclusions.sentences, title, "conclusions", (PAGE,))
-        return
-    yield Headline(f"{runs}: {_what(comparison)}")
-    yield conclusions
-    yield from _filled(correlations.spearman_table(comparison))
-    yield from _filled(correlations.pearson_table(comparison))
-    yield from _filled(correlations.coefficients_table(comparison))
-    yield matrix_of(comparison)
-    for build in TABLES if comparison.across.reason else (*TABLES, *ACROSS):
-        yield from _filled(build(comparison))
-    yield Prose(_sentences(comparison.caption), "How to read it", "legend")
+    yield Prose(said, "What can be concluded, and what cannot", "conclusions", medium)
+    if comparison.scores:
+        for build in TABLES if comparison.across.reason else (*TABLES, *ACROSS):
+            yield build(comparison)
+        yield Prose(tuple(map(sentence, comparison.caption)), "How to read it", "legend")
 
 
 def _what(comparison: Comparison) -> str:
@@ -58,10 +66,5 @@ def _what(comparison: Comparison) -> str:
     return f"{name(comparison.space)}, {name(comparison.settings)} settings{beside}"
 
 
-def _filled(table: Table) -> Iterator[Table]:
-    if table.lines:
-        yield table
-
-
-def _sentences(texts: Sequence[str]) -> tuple[str, ...]:
-    return tuple(map(sentence, texts))
+def _says_something(block: Block) -> bool:
+    return not isinstance(block, Table) or bool(block.lines)

@@ -1,14 +1,23 @@
 """Scores and what they come to: each method on each row, against its backbone and its rivals."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from clar_tune.analysis import Comparison, Contrast, Place, Score, split_label
 from clar_tune.report import numbers
-from clar_tune.report.builders.fields import Field, count, spent, table_of, text, words
-from clar_tune.report.builders.notes import SIGNS, switched_off
-from clar_tune.report.document import PAGE, PRINT, Cell, Column, Line, Table
+from clar_tune.report.blocks import PAGE, PRINT, SIGNS, Cell, Column, Table
+from clar_tune.report.builders.fields import (
+    SPENT_HELP,
+    Field,
+    count,
+    number,
+    spent,
+    table_of,
+    text,
+    words,
+)
+from clar_tune.report.builders.notes import switched_off
+from clar_tune.report.numbers import p_value, ratio, size
 from clar_tune.report.texts import name, place
 
 COMPARE_HAS_ALL = "clar-tune compare --format csv prints all."
@@ -32,45 +41,24 @@ class Result:
         return self.score.graph, self.score.condition, self.score.method
 
 
-def _scored(
-    title: str,
-    value: Callable[[Score], float | None],
-    shown: Callable[[float | None, str], str],
-    help: str = "",
-) -> Field[Result]:
-    """A column of what a score holds."""
-    return Field(
-        Column(title, True, help),
-        lambda r: Cell(value(r.score), shown(value(r.score), r.metric)),
-    )
+def _scored(title: str, cell: Callable[[Score, str], Cell]) -> Field[Result]:
+    return number(title, lambda r: cell(r.score, r.metric))
 
 
-def _compared(
-    title: str,
-    value: Callable[[Contrast], Any],
-    shown: Callable[[Any, str], str],
-    help: str = "",
-) -> Field[Result]:
-    """A column of what a contrast holds; empty without one."""
-
-    def cell(result: Result) -> Cell:
-        if result.contrast is None:
-            return Cell()
-        found = value(result.contrast)
-        return Cell(found, shown(found, result.metric))
-
-    return Field(Column(title, True, help), cell)
+def _compared(title: str, cell: Callable[[Contrast, str], Cell]) -> Field[Result]:
+    return number(title, lambda r: cell(r.contrast, r.metric) if r.contrast else Cell())
 
 
-def _judged(verdict: Callable[[str], Cell]) -> Field[Result]:
-    return Field(
-        Column("verdict", False, "From p_holm < 0.05"),
-        lambda r: verdict(r.contrast.verdict) if r.contrast else Cell(),
-    )
+def _points(contrast: Contrast, metric: str) -> Cell:
+    """Of errors nothing: what a difference of errors means, depends on their scale."""
+    if contrast.ratio is not None:
+        return Cell()
+    half = size(contrast.half_width, metric)
+    return Cell(contrast.gain, numbers.gain(contrast.gain, metric), half=half)
 
 
 def signed_verdict(verdict: str, shown: str = "") -> Cell:
-    """A verdict with its sign, for eyes that do not tell colours apart."""
+    """A verdict with its sign."""
     told = shown or ("no verdict" if verdict == "none" else verdict)
     return text(f"{SIGNS[verdict]} {told}".strip(), verdict)
 
@@ -85,77 +73,52 @@ PLACE: Field[Result] = Field(
 MARKED_METHOD: Field[Result] = Field(
     Column("method"), lambda r: Cell(r.score.method, name(r.score.method) + switched_off(r.score))
 )
-HALF = _scored("±", lambda s: s.half_width, numbers.size, "Half the width of the 95 % interval")
-PAPER = _scored("paper", lambda s: s.paper, numbers.score, "What the paper prints")
-ACTIVE = _scored(
-    "active",
-    lambda s: s.penalty_active,
-    lambda share, _: numbers.share(share),
-    "Share of epochs in which the penalty had a gradient",
+MEAN = _scored(
+    "mean", lambda s, m: Cell(s.mean, numbers.score(s.mean, m), "best" if s.best else "")
 )
+HALF = _scored("±", lambda s, m: Cell(s.half_width, size(s.half_width, m)))
+PAPER = _scored("paper", lambda s, m: Cell(s.paper, numbers.score(s.paper, m)))
+ACTIVE = _scored("active", lambda s, _: Cell(s.penalty_active, numbers.share(s.penalty_active)))
 SEARCHES: Field[Result] = count("searches", lambda r: r.score.searches)
-DEVIATION = _scored("deviation", lambda s: s.search_spread, numbers.size)
+SPREAD = _scored("deviation", lambda s, m: Cell(s.search_spread, size(s.search_spread, m)))
 
-GAIN = _compared(
-    "gain", lambda c: c.gain, numbers.signed, "Mean paired difference; positive is better"
+GAIN = _compared("gain", lambda c, m: Cell(c.gain, numbers.signed(c.gain, m)))
+GAIN_HALF = _compared("± gain", lambda c, m: Cell(c.half_width, size(c.half_width, m)))
+POINTS = _compared("gain", _points)
+PAPER_GAIN = _compared("paper", lambda c, m: Cell(c.paper_gain, numbers.gain(c.paper_gain, m)))
+RATIO = _compared("ratio", lambda c, _: Cell(c.ratio, ratio(c.ratio)))
+RATIO_WITH_HALF = _compared(
+    "ratio", lambda c, _: Cell(c.ratio, ratio(c.ratio), half=ratio(c.ratio_half_width))
 )
-GAIN_HALF = _compared(
-    "± gain",
-    lambda c: c.half_width,
-    numbers.size,
-    "Half the width of the 95 % interval of the gain",
+PAPER_RATIO = _compared("paper's ratio", lambda c, _: Cell(c.paper_ratio, ratio(c.paper_ratio)))
+P = _compared("p", lambda c, _: Cell(c.p, p_value(c.p)))
+P_HOLM = _compared("p_holm", lambda c, _: Cell(c.p_holm, p_value(c.p_holm)))
+DETECTABLE = _compared("detectable", lambda c, m: Cell(c.detectable, size(c.detectable, m)))
+DETECTABLE_POINTS = _compared(
+    "detectable", lambda c, m: Cell(c.detectable, "" if c.ratio else size(c.detectable, m))
 )
-PAPER_GAIN = _compared("paper", lambda c: c.paper_gain, numbers.gain)
-RATIO = _compared(
-    "ratio",
-    lambda c: c.ratio,
-    lambda ratio, _: numbers.ratio(ratio),
-    "Mean error as a part of that compared with; below 1 is better",
-)
-PAPER_RATIO = _compared(
-    "paper's ratio",
-    lambda c: c.paper_ratio,
-    lambda ratio, _: numbers.ratio(ratio),
-    "The same of the errors that the paper prints",
-)
-P = _compared(
-    "p", lambda c: c.p, lambda p, _: numbers.p_value(p), "Two-sided test of the paired gain"
-)
-P_HOLM = _compared(
-    "p_holm",
-    lambda c: c.p_holm,
-    lambda p, _: numbers.p_value(p),
-    "Corrected by Holm over all planned comparisons",
-)
-DETECTABLE = _compared(
-    "detectable",
-    lambda c: c.detectable,
-    numbers.size,
-    "True gain found with probability 0.8 at Holm's first step",
-)
-VERDICT = _judged(lambda verdict: Cell(verdict, verdict, verdict))
-PAIRS = _compared("pairs", lambda c: c.units, lambda units, _: numbers.count(units))
-
-# Of errors, print has ratios alone: what a difference of errors means, depends on their scale.
-POINTS = _compared(
-    "gain",
-    lambda c: None if c.ratio is not None else c,
-    lambda c, metric: (
-        numbers.between(numbers.gain(c.gain, metric), numbers.size(c.half_width, metric))
-        if c
-        else ""
+VERDICT: Field[Result] = Field(
+    Column("verdict"),
+    lambda r: (
+        Cell(r.contrast.verdict, r.contrast.verdict, r.contrast.verdict) if r.contrast else Cell()
     ),
 )
-DETECTABLE_POINTS = _compared(
-    "detectable", lambda c: None if c.ratio else c.detectable, numbers.size
+SIGNED_VERDICT: Field[Result] = Field(
+    Column("verdict"), lambda r: signed_verdict(r.contrast.verdict) if r.contrast else Cell()
 )
-RATIO_WITH_HALF = _compared(
-    "ratio",
-    lambda c: c,
-    lambda c, _: numbers.between(numbers.ratio(c.ratio), numbers.ratio(c.ratio_half_width)),
-)
+PAIRS: Field[Result] = count("pairs", lambda r: r.contrast.units if r.contrast else None)
 
-_GAIN = (GAIN, GAIN_HALF, RATIO, PAPER_RATIO, P, P_HOLM, DETECTABLE, _judged(signed_verdict))
+_GAIN = (GAIN, GAIN_HALF, RATIO, PAPER_RATIO, P, P_HOLM, DETECTABLE, SIGNED_VERDICT)
+_GAIN_HELP = {
+    "gain": "Mean paired difference; positive is better",
+    "± gain": "Half the width of the 95 % interval of the gain",
+    "ratio": "Mean error as a part of that compared with; below 1 is better",
+    "paper's ratio": "The same of the errors that the paper prints",
+    "p": "Two-sided test of the paired gain",
+    "p_holm": "Corrected by Holm over all planned comparisons",
+    "detectable": "True gain found with probability 0.8 at Holm's first step",
+    "verdict": "From p_holm < 0.05",
+}
 _PRINTED_GAIN = (
     *(POINTS, PAPER_GAIN, RATIO_WITH_HALF, PAPER_RATIO.named("paper's"), P, P_HOLM),
     DETECTABLE_POINTS,
@@ -164,7 +127,7 @@ _PRINTED_GAIN = (
 
 def results_of(comparison: Comparison) -> list[Result]:
     """Every score, with its gain over the plain backbone."""
-    metrics = metrics_of(comparison)
+    metrics = {(row.graph, row.condition): row.metric for row in comparison.rows}
     gains = {(c.graph, c.condition, c.method): c for c in comparison.contrasts if not c.rival}
     return [
         Result(s, metrics[s.graph, s.condition], gains.get((s.graph, s.condition, s.method)))
@@ -180,93 +143,51 @@ def rivals_of(comparison: Comparison) -> list[Result]:
     return [Result(own.score, own.metric, contrast) for own, contrast in pairs if own]
 
 
-def metrics_of(comparison: Comparison) -> dict[tuple[str, str], str]:
-    """The metric of each row, by graph and condition."""
-    return {(row.graph, row.condition): row.metric for row in comparison.rows}
-
-
 def gains_table(comparison: Comparison) -> Table:
     """Each regularizer against its plain backbone, in few columns."""
-    pairs = _PAIRS_NOTES[comparison.unit]
-    return _printed(
-        comparison,
-        "gains",
-        "Gain of each regularizer over its backbone",
-        (PLACE, MARKED_METHOD, *_PRINTED_GAIN, ACTIVE, VERDICT, PAIRS),
-        [result for result in results_of(comparison) if result.contrast],
-        note=f"active: share of epochs in which the penalty had a gradient. {pairs}",
-    )
+    title = f"Gain of each regularizer over its backbone, {_unit(comparison)}"
+    found = [result for result in results_of(comparison) if result.contrast]
+    fields = (PLACE, MARKED_METHOD, *_PRINTED_GAIN, ACTIVE, VERDICT, PAIRS)
+    active = "active: share of epochs in which the penalty had a gradient."
+    note = f"{active} {_PAIRS_NOTES[comparison.unit]}"
+    return table_of("gains", title, fields, found, 2, note, grouped=True, media=(PRINT,))
 
 
 def gains_over_rivals_table(comparison: Comparison) -> Table:
     """The same of clar against each other regularizer."""
-    return _printed(
-        comparison,
-        "gains-over-rivals",
-        "Gain of clar over each rival",
-        (PLACE, MARKED_METHOD, AGAINST, *_PRINTED_GAIN, VERDICT, PAIRS),
-        rivals_of(comparison),
-        heads=3,
-    )
-
-
-def _printed(
-    comparison: Comparison,
-    ident: str,
-    title: str,
-    fields: Sequence[Field[Result]],
-    results: Sequence[Result],
-    heads: int = 2,
-    note: str = "",
-) -> Table:
-    unit = "in points" if _in_percent(comparison) else "as a ratio of errors"
-    return table_of(
-        *(ident, f"{title}, {unit}", fields, results),
-        heads=heads,
-        note=note,
-        grouped=True,
-        line=_line,
-        media=(PRINT,),
-    )
+    title = f"Gain of clar over each rival, {_unit(comparison)}"
+    fields = (PLACE, MARKED_METHOD, AGAINST, *_PRINTED_GAIN, VERDICT, PAIRS)
+    found = rivals_of(comparison)
+    return table_of("gains-over-rivals", title, fields, found, 3, grouped=True, media=(PRINT,))
 
 
 def searches_table(comparison: Comparison) -> Table:
     """How far repeated searches lie apart."""
-    return table_of(
-        "searches",
-        "Repeated searches: standard deviation of their means",
-        (PLACE, METHOD, SEARCHES, DEVIATION),
-        [r for r in results_of(comparison) if r.score.search_spread is not None],
-        heads=2,
-        line=_line,
-        media=(PRINT,),
-    )
+    title = "Repeated searches: standard deviation of their means"
+    found = [r for r in results_of(comparison) if r.score.search_spread is not None]
+    fields = (PLACE, METHOD, SEARCHES, SPREAD)
+    return table_of("searches", title, fields, found, 2, media=(PRINT,))
 
 
 def scores_table(comparison: Comparison) -> Table:
     """One line per score: a method on a graph, with its gain over the plain backbone."""
     percent = _in_percent(comparison)
     unit = "%" if percent else "natural units, errors: lower is better"
-    mean: Field[Result] = Field(
-        Column("mean", True, f"Mean test score over finals, in {unit}"),
-        lambda r: Cell(
-            r.score.mean, numbers.score(r.score.mean, r.metric), "best" if r.score.best else ""
-        ),
-    )
+    help = {
+        "mean": f"Mean test score over finals, in {unit}",
+        "±": "Half the width of the 95 % interval",
+        "paper": "What the paper prints",
+        "active": "Share of epochs in which the penalty had a gradient",
+    }
+    fields = (GRAPH, CONDITION, METHOD, MEAN, HALF, PAPER, *_GAIN, ACTIVE)
     return table_of(
-        "scores",
-        "All scores",
-        (
-            *(GRAPH, CONDITION, METHOD, mean, HALF, PAPER, *_GAIN, ACTIVE),
-            *spent(lambda r: r.score.budget),
-        ),
-        results_of(comparison),
-        heads=3,
-        note=f"Scores in {unit}; {'gains' if percent else 'gains and ratios'} over the same "
-        f"backbone without the regularizer{' in points' if percent else ''}, and what each study "
-        "was given.",
-        optional=("condition", "paper", "active", *(field.column.title for field in _GAIN)),
-        line=_line,
+        *("scores", "All scores", (*fields, *spent(lambda r: r.score.budget))),
+        *(results_of(comparison), 3),
+        f"Scores in {unit}; {'gains' if percent else 'gains and ratios'} over the same backbone "
+        f"without the regularizer{' in points' if percent else ''}, and what each study was "
+        "given.",
+        help={**help, **_GAIN_HELP, **SPENT_HELP},
+        optional=("condition", "paper", "active", *_GAIN_HELP),
         all_in=COMPARE_HAS_ALL,
         media=(PAGE,),
     )
@@ -275,14 +196,11 @@ def scores_table(comparison: Comparison) -> Table:
 def rivals_table(comparison: Comparison) -> Table:
     """The regularizer clar against the others of the same backbone."""
     return table_of(
-        "rivals",
-        "clar against its rivals",
-        (GRAPH, CONDITION, METHOD, AGAINST, *_GAIN),
-        rivals_of(comparison),
-        heads=4,
-        note="clar against each other regularizer of the same backbone, paired in the same way.",
+        *("rivals", "clar against its rivals", (GRAPH, CONDITION, METHOD, AGAINST, *_GAIN)),
+        *(rivals_of(comparison), 4),
+        "clar against each other regularizer of the same backbone, paired in the same way.",
+        help=_GAIN_HELP,
         optional=("condition", "ratio", "paper's ratio"),
-        line=_line,
         all_in=COMPARE_HAS_ALL,
         media=(PAGE,),
     )
@@ -299,22 +217,22 @@ def tallies_table(comparison: Comparison) -> Table:
             method, condition = split_label(contrast.method)
             regularizer = f"{method.partition('+')[2]} {condition}".strip()
             verdicts.setdefault(regularizer, []).append(contrast.verdict)
-    order = ("better", "undecided", "worse", "none")
-    return Table(
-        ident="tallies",
-        title="Against the plain backbone",
-        columns=(Column("regularizer"), *(Column(verdict, True) for verdict in order)),
-        lines=tuple(
-            Line((text(key), *(Cell(n := found.count(v), f"{n}", v) for v in order)))
-            for key, found in verdicts.items()
-        ),
-        media=(PAGE,),
-    )
+    fields = (words("regularizer", lambda found: found[0]), *map(_tally, SIGNS))
+    title = "Against the plain backbone"
+    return table_of("tallies", title, fields, verdicts.items(), optional=(), media=(PAGE,))
 
 
-def _line(result: Result) -> dict[str, str]:
-    return {"graph": result.score.graph, "method": result.score.method}
+def _tally(verdict: str) -> Field[tuple[str, list[str]]]:
+    def cell(found: tuple[str, list[str]]) -> Cell:
+        times = found[1].count(verdict)
+        return Cell(times, str(times), verdict)
+
+    return number(verdict, cell)
+
+
+def _unit(comparison: Comparison) -> str:
+    return "in points" if _in_percent(comparison) else "as a ratio of errors"
 
 
 def _in_percent(comparison: Comparison) -> bool:
-    return all(map(numbers.in_percent, metrics_of(comparison).values()))
+    return all(numbers.in_percent(row.metric) for row in comparison.rows)

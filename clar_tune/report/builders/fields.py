@@ -1,17 +1,22 @@
 """Columns that know how their cells are made: a table is a choice of them, applied to records."""
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from clar_tune.analysis import Budget, duration
-from clar_tune.report.document import EVERYWHERE, Cell, Column, Line, Table
-from clar_tune.report.texts import LONGEST_NAME, name, sentence
+from clar_tune.report.blocks import EVERYWHERE, Cell, Column, Line, Table
+from clar_tune.report.texts import name, sentence
 
 T = TypeVar("T")
 
 LONG = 40
 """Characters from which a cell may break its line."""
+SPENT_HELP = {
+    "repeats": "Trainings of the search",
+    "finals": "Trainings of the winner on fresh splits",
+    "time": "Of the search and of the winner's finals",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,55 +31,50 @@ class Field(Generic[T]):
         return replace(self, column=replace(self.column, title=title))
 
 
-def words(title: str, value: Callable[[T], str], help: str = "") -> Field[T]:
+def words(title: str, value: Callable[[T], str]) -> Field[T]:
     """A column of names."""
-    return Field(Column(title, False, help), lambda record: text(value(record)))
+    return Field(Column(title), lambda record: text(value(record)))
 
 
-def told(
-    title: str, value: Callable[[T], Any], shown: Callable[[T], str], help: str = ""
-) -> Field[T]:
-    """A column of numbers with a text that the record decides."""
-    return Field(Column(title, True, help), lambda record: Cell(value(record), shown(record)))
-
-
-def number(
-    title: str, value: Callable[[T], Any], shown: Callable[[Any], str], help: str = ""
-) -> Field[T]:
+def number(title: str, cell: Callable[[T], Cell]) -> Field[T]:
     """A column of numbers."""
-    return told(title, value, lambda record: shown(value(record)), help)
+    return Field(Column(title, numeric=True), cell)
 
 
-def count(title: str, value: Callable[[T], int | None], help: str = "") -> Field[T]:
+def count(title: str, value: Callable[[T], int | None]) -> Field[T]:
     """A column of counts."""
-    return number(title, value, lambda found: "" if found is None else f"{found:,}", help)
+    return number(title, lambda record: whole(value(record)))
 
 
 def spent(budget: Callable[[T], Budget]) -> tuple[Field[T], ...]:
-    """What a method took."""
+    """What a method took; ``SPENT_HELP`` says more."""
     return (
-        count("trials", lambda r: budget(r).trials),
-        count("failed", lambda r: budget(r).failed),
-        count("repeats", lambda r: budget(r).repeats, "Trainings of the search"),
-        count("finals", lambda r: budget(r).finals, "Trainings of the winner on fresh splits"),
-        number(
-            "time",
-            lambda r: budget(r).seconds,
-            duration,
-            "Of the search and of the winner's finals",
-        ),
+        count("trials", lambda record: budget(record).trials),
+        count("failed", lambda record: budget(record).failed),
+        count("repeats", lambda record: budget(record).repeats),
+        count("finals", lambda record: budget(record).finals),
+        number("time", lambda record: span(budget(record).seconds)),
     )
 
 
 def text(value: str, mark: str = "") -> Cell:
-    """A cell that is sorted by its text; a very long name is shortened."""
-    look = mark or ("long" if len(value) > LONG else "")
-    return Cell(value[:LONGEST_NAME] or None, name(value), look)
+    """A name; the middle of a very long one is left out."""
+    return Cell(value or None, name(value), mark or ("long" if len(value) > LONG else ""))
 
 
 def listing(value: str, mark: str = "long") -> Cell:
-    """A cell with several names and values; each is shortened, not what they are together."""
-    return Cell(value[:LONGEST_NAME] or None, sentence(value), mark if value else "")
+    """Several names and values; each is shortened, not what they are together."""
+    return Cell(value or None, sentence(value), mark if value else "")
+
+
+def whole(value: int | None) -> Cell:
+    """A count, or nothing."""
+    return Cell(value, "" if value is None else f"{value:,}")
+
+
+def span(seconds: float) -> Cell:
+    """A span of time."""
+    return Cell(seconds, duration(seconds))
 
 
 def table_of(
@@ -82,35 +82,44 @@ def table_of(
     title: str,
     fields: Sequence[Field[T]],
     records: Iterable[T],
-    *,
     heads: int = 1,
     note: str = "",
-    grouped: bool = False,
+    *,
+    help: Mapping[str, str] | None = None,
     optional: Collection[str] | None = None,
-    line: Callable[[T], dict[str, str]] = lambda record: {},
+    line: Callable[[T], dict[str, str]] | None = None,
+    grouped: bool = False,
     all_in: str = "the store has all.",
     media: tuple[str, ...] = EVERYWHERE,
 ) -> Table:
     """A table without those columns in which nothing stands.
 
-    ``optional`` names the only ones that may be left out; ``line`` gives graph, method and key
-    of a record, by which its line is found.
+    ``help`` says what columns hold; ``optional`` names the only ones that may be left out;
+    ``line`` tells graph, method and key of a line where its columns do not.
     """
-    lines = [Line(tuple(field.cell(r) for field in fields), **line(r)) for r in records]
+    columns = [replace(f.column, help=(help or {}).get(f.column.title, "")) for f in fields]
+    titles = [column.title for column in columns]
+    lines = []
+    for record in records:
+        cells = tuple(field.cell(record) for field in fields)
+        values = dict(zip(titles, (cell.value for cell in cells), strict=True))
+        graph, method = values.get("graph") or "", values.get("method") or ""
+        given = line(record) if line else {"graph": graph, "method": method}
+        lines.append(Line(cells, **given))
     kept = [
         place
-        for place, field in enumerate(fields)
-        if (optional is not None and field.column.title not in optional)
+        for place, title in enumerate(titles)
+        if (optional is not None and title not in optional)
         or any(line.cells[place].text for line in lines)
     ]
     return Table(
         ident=ident,
         title=title,
-        columns=tuple(fields[place].column for place in kept),
+        columns=tuple(columns[place] for place in kept),
         lines=tuple(replace(line, cells=tuple(line.cells[p] for p in kept)) for line in lines),
         heads=sum(place < heads for place in kept),
         note=note,
-        grouped=grouped and len({line.cells[0] for line in lines}) < len(lines),
+        grouped=grouped and len({line.cells[0].text for line in lines}) < len(lines),
         all_in=all_in,
         media=media,
     )

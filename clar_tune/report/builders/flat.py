@@ -5,8 +5,8 @@ from typing import Any
 
 from clar_tune.analysis import Comparison, Correlation, Place, Row, Score, split_label
 from clar_tune.records import to_stored
+from clar_tune.report.blocks import Cell, Column, Line, Table
 from clar_tune.report.builders.effects import Result, results_of, rivals_of
-from clar_tune.report.document import Cell, Column, Line, Table
 
 COLUMNS = (
     *("runs", "space", "settings", "paper_table", "record"),
@@ -25,6 +25,12 @@ COLUMNS = (
 
 ``condition`` is that of the row, ``column`` the part of it that makes columns.
 """
+
+GAIN = (
+    *("against", "gain", "p", "p_holm", "detectable", "verdict"),
+    *("paper_gain", "ratio", "paper_ratio", "reason"),
+)
+"""Columns that a contrast has under the same name."""
 
 
 def flat_of(comparison: Comparison) -> Table:
@@ -88,21 +94,8 @@ def _correlation(correlation: Correlation) -> dict[str, Any]:
 
 
 def _gain(comparison: Comparison, result: Result) -> dict[str, Any]:
-    contrast = result.contrast
-    if contrast is None:
+    if result.contrast is None:
         return {}
-    return {
-        "against": contrast.against,
-        "gain": contrast.gain,
-        "gain_half": contrast.half_width,
-        "pairs": contrast.units,
-        "p": contrast.p,
-        "p_holm": contrast.p_holm,
-        "family": comparison.family,
-        "detectable": contrast.detectable,
-        "verdict": contrast.verdict,
-        "paper_gain": contrast.paper_gain,
-        "ratio": contrast.ratio,
-        "paper_ratio": contrast.paper_ratio,
-        "reason": contrast.reason,
-    }
+    values = to_stored(result.contrast)
+    renamed = {"gain_half": values["half"], "pairs": values["units"], "family": comparison.family}
+    return {**{name: values[name] for name in GAIN}, **renamed}

@@ -4,8 +4,9 @@ from clar_tune.analysis import Comparison, Contrast, Row as ComparedRow, Score
 from clar_tune.graphs import PROTOCOLS
 from clar_tune.metric import metric_named
 from clar_tune.report import numbers
+from clar_tune.report.blocks import PAGE, PRINT, Below, Cell, Heading, Matrix, Row
 from clar_tune.report.builders.notes import labels, marks, notes_of
-from clar_tune.report.document import PAGE, PRINT, Below, Cell, Entry, Heading, Matrix, Row
+from clar_tune.report.numbers import ratio
 from clar_tune.report.texts import name
 
 Pair = tuple[Score | None, Contrast | None]
@@ -36,45 +37,40 @@ def _row(row: ComparedRow, label: str, pairs: list[Pair]) -> Row:
     small = name(", ".join(filter(None, notes)))
     return Row(
         Heading(label, name(row.graph), small, graph=row.graph),
-        tuple(_entry(score, row.metric) for score, _ in pairs),
+        tuple(_cell(score, row.metric) if score else Cell() for score, _ in pairs),
         tuple(below for below in _below(row.metric, pairs) if any(c.text for c in below.cells)),
     )
 
 
-def _entry(score: Score | None, metric: str) -> Entry | None:
-    if score is None:
-        return None
-    return Entry(
-        Cell(score.mean, numbers.score(score.mean, metric), "best" if score.best else ""),
-        half=numbers.size(score.half_width, metric),
-        signs=marks(score),
-    )
+def _cell(score: Score, metric: str) -> Cell:
+    shown, half = numbers.score(score.mean, metric), numbers.size(score.half_width, metric)
+    return Cell(score.mean, shown, "best" if score.best else "", half, marks(score))
 
 
 def _below(metric: str, pairs: list[Pair]) -> tuple[Below, ...]:
     """What is gained, of errors as a ratio, and the paper's numbers."""
     gains = [gain if score else None for score, gain in pairs]
-    ratios = [Cell(g.ratio, numbers.ratio(g.ratio), g.verdict) if g else Cell() for g in gains]
-    points = [
-        Cell(g.gain, numbers.signed(g.gain, metric), g.verdict)
-        if g and g.ratio is None
-        else Cell()
-        for g in gains
-    ]
-    as_ratio = any(cell.text for cell in ratios)
-    papers = [_paper(score, gain, metric) for score, gain in pairs]
+    ratios = tuple(
+        Cell(g.ratio, numbers.ratio(g.ratio), g.verdict) if g else Cell() for g in gains
+    )
+    points = tuple(
+        Cell(g.gain, numbers.signed(g.gain, metric), g.verdict) if g and not r.text else Cell()
+        for g, r in zip(gains, ratios, strict=True)
+    )
+    papers = tuple(_paper(score, gain, metric) for score, gain in pairs)
     sign = "× " if any(gain and gain.paper_ratio is not None for gain in gains) else ""
+    paper = "paper's ratio" if any(cell.text for cell in ratios) else "paper"
     return (
-        Below("ratio to plain", tuple(ratios), sign="× "),
-        Below("gain", tuple(points), media=(PAGE,)),
-        Below("paper's ratio" if as_ratio else "paper", tuple(papers), "paper", sign),
+        Below("ratio to plain", ratios, sign="× "),
+        Below("gain", points, media=(PAGE,)),
+        Below(paper, papers, "paper", sign),
     )
 
 
 def _paper(score: Score | None, gain: Contrast | None, metric: str) -> Cell:
     """The paper's score, or its ratio to plain where only that compares."""
     if score and gain and gain.paper_ratio is not None:
-        return Cell(gain.paper_ratio, numbers.ratio(gain.paper_ratio))
+        return Cell(gain.paper_ratio, ratio(gain.paper_ratio))
     return Cell(score.paper, numbers.score(score.paper, metric)) if score else Cell()
 
 

@@ -6,6 +6,7 @@ from statistics import fmean
 from clar_tune.analysis import (
     LEVEL,
     Across,
+    Budget,
     Comparison,
     PairAcross,
     Standing,
@@ -13,9 +14,18 @@ from clar_tune.analysis import (
     probability,
 )
 from clar_tune.report import numbers
+from clar_tune.report.blocks import PAGE, PRINT, Cell, Column, Table
 from clar_tune.report.builders.effects import signed_verdict
-from clar_tune.report.builders.fields import Field, count, number, spent, table_of, told, words
-from clar_tune.report.document import PAGE, PRINT, Column, Table
+from clar_tune.report.builders.fields import (
+    SPENT_HELP,
+    Field,
+    count,
+    number,
+    spent,
+    table_of,
+    words,
+)
+from clar_tune.report.numbers import p_value
 
 _STANDINGS_NOTE = (
     "best: rows with the best mean, of all. win/tie/loss: rows with a higher, equal or lower mean "
@@ -23,83 +33,74 @@ _STANDINGS_NOTE = (
     "rows that all methods have, 1 is best. trials: done/asked. repeats: trainings of the search. "
     "seconds: the search and the finals of its winner."
 )
+_STANDINGS_HELP = {
+    "rank": "Average over the rows that all methods have; 1 is best",
+    "rows": "Graphs and conditions with finals",
+    "best": "Rows in which no method has a better mean",
+    "wins": "Better mean than the plain backbone",
+    "ties": "Equal mean, as printed",
+    "losses": "Worse mean than the plain backbone",
+    "better": "Rows with this verdict",
+    "worse": "Rows with this verdict",
+}
+_ACROSS_HELP = {
+    "ahead": "Which of both the signed ranks speak for",
+    "p": "Wilcoxon's signed ranks, two-sided",
+    "p_holm": "Corrected by Holm over the pairs of this table",
+    "told apart": "From p_holm < 0.05: how the method stands to the other",
+}
 
-StandingField = Field[Standing]
-PairField = Field[PairAcross]
 
-
-def _counted(field: str, help: str) -> StandingField:
+def _counted(field: str) -> Field[Standing]:
     """A count against the plain backbone, which a plain backbone does not have."""
-    return count(field, lambda s: getattr(s, field) if _is_compared(s) else None, help)
+    return count(field, lambda s: getattr(s, field) if _is_compared(s) else None)
 
 
 def _is_compared(standing: Standing) -> bool:
     return bool(standing.wins + standing.ties + standing.losses)
 
 
-METHOD: StandingField = words("method", lambda s: s.method)
-RANK: StandingField = number(
-    "rank",
-    lambda s: s.rank,
-    numbers.rank,
-    "Average over the rows that all methods have; 1 is best",
-)
-BETTER = _counted("better", "Rows with this verdict")
-WORSE = _counted("worse", "Rows with this verdict")
+METHOD: Field[Standing] = words("method", lambda s: s.method)
+RANK: Field[Standing] = number("rank", lambda s: Cell(s.rank, numbers.rank(s.rank)))
+BETTER, WORSE = _counted("better"), _counted("worse")
 
-FIRST: PairField = words("method", lambda pair: pair.method)
-AGAINST: PairField = words("against", lambda pair: pair.against)
-AHEAD: PairField = words("ahead", lambda pair: pair.ahead)
-AHEAD_OR_NEITHER: PairField = words(
-    "ahead", lambda pair: pair.ahead or "neither", "Which of both the signed ranks speak for"
-)
-P: PairField = number(
-    "p", lambda pair: pair.p, numbers.p_value, "Wilcoxon's signed ranks, two-sided"
-)
-P_HOLM: PairField = number(
-    "p_holm",
-    lambda pair: pair.p_holm,
-    numbers.p_value,
-    "Corrected by Holm over the pairs of this table",
-)
-TOLD_APART: PairField = Field(
-    Column("told apart", False, "From p_holm < 0.05: how the method stands to the other"),
-    lambda pair: signed_verdict(_verdict(pair), "no" if _verdict(pair) == "undecided" else ""),
-)
-_ACROSS = (FIRST, AGAINST, AHEAD_OR_NEITHER, P, P_HOLM, TOLD_APART)
+FIRST: Field[PairAcross] = words("method", lambda pair: pair.method)
+AGAINST: Field[PairAcross] = words("against", lambda pair: pair.against)
+AHEAD: Field[PairAcross] = words("ahead", lambda pair: pair.ahead)
+AHEAD_OR_NEITHER: Field[PairAcross] = words("ahead", lambda pair: pair.ahead or "neither")
+P: Field[PairAcross] = number("p", lambda pair: Cell(pair.p, p_value(pair.p)))
+P_HOLM: Field[PairAcross] = number("p_holm", lambda pair: Cell(pair.p_holm, p_value(pair.p_holm)))
+TOLD_APART: Field[PairAcross] = Field(Column("told apart"), lambda pair: _told_apart(pair))
 
 
 def methods_table(comparison: Comparison) -> Table:
     """One line per method over all rows, in few columns."""
     active = {method: _active(comparison, method) for method in comparison.methods}
-    fields: tuple[StandingField, ...] = (
+    fields: tuple[Field[Standing], ...] = (
         METHOD,
-        told("best", lambda s: s.bests, lambda s: f"{s.bests}/{s.rows}"),
-        told("win/tie/loss", lambda s: s.wins, _against_plain),
+        number("best", lambda s: Cell(s.bests, f"{s.bests}/{s.rows}")),
+        number("win/tie/loss", lambda s: Cell(s.wins, _against_plain(s))),
         *(BETTER, WORSE, RANK),
-        number("active", lambda s: active[s.method], numbers.share),
-        told("trials", lambda s: s.budget.trials, _trials),
-        count("failed", lambda s: s.budget.failed),
-        count("repeats", lambda s: s.budget.repeats),
-        count("finals", lambda s: s.budget.finals),
-        number("seconds", lambda s: s.budget.seconds, numbers.count),
+        number("active", lambda s: Cell(active[s.method], numbers.share(active[s.method]))),
+        number(
+            "trials", lambda s: Cell(s.budget.trials, f"{s.budget.trials:,}/{s.budget.asked:,}")
+        ),
+        *spent(lambda s: s.budget)[1:4],
+        number("seconds", lambda s: Cell(s.budget.seconds, numbers.count(s.budget.seconds))),
     )
-    return table_of(
-        *("methods", "Methods over all rows, and the budget of each"),
-        *(fields, comparison.standings),
-        note=_STANDINGS_NOTE,
-        media=(PRINT,),
-    )
+    title = "Methods over all rows, and the budget of each"
+    found = comparison.standings
+    return table_of("methods", title, fields, found, 1, _STANDINGS_NOTE, media=(PRINT,))
+
+
+def _of_asked(budget: Budget) -> Cell:
+    return Cell(budget.trials, f"{budget.trials:,}/{budget.asked:,}")
 
 
 def _against_plain(standing: Standing) -> str:
     if not _is_compared(standing):
         return ""
     return f"{standing.wins}/{standing.ties}/{standing.losses}"
-
-
-def _trials(standing: Standing) -> str:
-    return f"{numbers.count(standing.budget.trials)}/{numbers.count(standing.budget.asked)}"
 
 
 def _active(comparison: Comparison, method: str) -> float | None:
@@ -111,22 +112,16 @@ def _active(comparison: Comparison, method: str) -> float | None:
 
 def standings_table(comparison: Comparison) -> Table:
     """The same with every count in a column of its own."""
+    fields: tuple[Field[Standing], ...] = (
+        *(METHOD, RANK, count("rows", lambda s: s.rows), count("best", lambda s: s.bests)),
+        *(*map(_counted, ("wins", "ties", "losses")), BETTER, WORSE),
+        *spent(lambda s: s.budget),
+    )
     return table_of(
-        "standings",
-        "Methods",
-        (
-            *(METHOD, RANK),
-            count("rows", lambda s: s.rows, "Graphs and conditions with finals"),
-            count("best", lambda s: s.bests, "Rows in which no method has a better mean"),
-            _counted("wins", "Better mean than the plain backbone"),
-            _counted("ties", "Equal mean, as printed"),
-            _counted("losses", "Worse mean than the plain backbone"),
-            *(BETTER, WORSE, *spent(lambda s: s.budget)),
-        ),
-        comparison.standings,
-        note="Methods over all rows: means, verdicts, and the budget each one had.",
+        *("standings", "Methods", fields, comparison.standings, 1),
+        "Methods over all rows: means, verdicts, and the budget each one had.",
+        help=_STANDINGS_HELP | SPENT_HELP,
         optional=(),
-        line=lambda standing: {"method": standing.method},
         media=(PAGE,),
     )
 
@@ -135,30 +130,21 @@ def ranks_table(comparison: Comparison) -> Table:
     """Average ranks over distinct graphs, the best first."""
     across = comparison.across
     test = "" if across.friedman is None else f"; Friedman: {probability(across.friedman)}"
-    return table_of(
-        "ranks",
-        f"Average ranks over {len(across.graphs)} distinct graphs{test}",
-        (
-            words("method", lambda pair: pair[1]),
-            number("rank", lambda pair: pair[0], numbers.rank),
-        ),
-        sorted(zip(across.ranks, across.methods, strict=True)),
-        media=(PRINT,),
+    title = f"Average ranks over {len(across.graphs)} distinct graphs{test}"
+    ranked = sorted(zip(across.ranks, across.methods, strict=True))
+    fields: tuple[Field[tuple[float, str]], ...] = (
+        words("method", lambda pair: pair[1]),
+        number("rank", lambda pair: Cell(pair[0], numbers.rank(pair[0]))),
     )
+    return table_of("ranks", title, fields, ranked, media=(PRINT,))
 
 
 def planned_tests_table(comparison: Comparison) -> Table:
     """Planned comparisons over distinct graphs; all pairs would fill pages."""
-    return table_of(
-        "planned-tests",
-        "Planned comparisons over these graphs (Wilcoxon, corrected by Holm)",
-        (FIRST, AGAINST, P, P_HOLM, AHEAD),
-        _planned(comparison),
-        heads=2,
-        note="ahead: which of both the signed ranks speak for.",
-        optional=(),
-        media=(PRINT,),
-    )
+    title = "Planned comparisons over these graphs (Wilcoxon, corrected by Holm)"
+    fields, found = (FIRST, AGAINST, P, P_HOLM, AHEAD), _planned(comparison)
+    note = "ahead: which of both the signed ranks speak for."
+    return table_of("planned-tests", title, fields, found, 2, note, optional=(), media=(PRINT,))
 
 
 def planned_table(comparison: Comparison) -> Table:
@@ -181,12 +167,12 @@ def _planned(comparison: Comparison) -> list[PairAcross]:
 
 
 def _across(ident: str, what: str, pairs: Sequence[PairAcross], comparison: Comparison) -> Table:
+    note = f"{what} {out_of_reach(pairs, comparison.across)}".strip()
+    fields = (FIRST, AGAINST, AHEAD_OR_NEITHER, P, P_HOLM, TOLD_APART)
     return table_of(
-        *(ident, "Across graphs", _ACROSS, pairs),
-        heads=2,
-        note=f"{what} {out_of_reach(pairs, comparison.across)}".strip(),
+        *(ident, "Across graphs", fields, pairs, 2, note),
+        help=_ACROSS_HELP,
         optional=(),
-        line=lambda pair: {"method": pair.method},
         media=(PAGE,),
     )
 
@@ -202,7 +188,7 @@ def out_of_reach(pairs: Sequence[PairAcross], across: Across) -> str:
     )
 
 
-def _verdict(pair: PairAcross) -> str:
+def _told_apart(pair: PairAcross) -> Cell:
     if pair.p_holm >= LEVEL or not pair.ahead:
-        return "undecided"
-    return "better" if pair.ahead == pair.method else "worse"
+        return signed_verdict("undecided", "no")
+    return signed_verdict("better" if pair.ahead == pair.method else "worse")

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from clar_tune.analysis import Comparison, Row, Score
-from clar_tune.report.document import EVERYWHERE, PRINT, Note
+from clar_tune.report.blocks import EVERYWHERE, PRINT, Note
 from clar_tune.report.texts import name, place
 
 BEST = "*"
@@ -11,8 +11,6 @@ USED_UP = "†"
 NOT_FULL = "‡"
 WEIGHTLESS = "§"
 AS_NL = "¶"
-SIGNS = {"better": "▲", "worse": "▼", "undecided": "○", "none": ""}
-"""Of verdicts."""
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _MEANINGS = {
     BEST: "best of its row",

@@ -6,9 +6,9 @@ from statistics import fmean
 
 from clar_tune.analysis import WEIGHTS, RunView, StudyView
 from clar_tune.report import numbers
+from clar_tune.report.blocks import PAGE, Cell, Column, Table
 from clar_tune.report.builders.fields import Field, listing, number, table_of, text, words
 from clar_tune.report.builders.studies import label_of, studies_in
-from clar_tune.report.document import PAGE, Cell, Column, Table
 from clar_tune.report.texts import setting
 
 FILTERS = ("gamma_", "gram_layer_")
@@ -31,27 +31,25 @@ _FIELDS: tuple[Field[Term], ...] = (
     words("graph", lambda term: term.study.graph),
     words("condition", lambda term: term.study.condition),
     words("method", lambda term: term.study.method),
-    number("search", lambda term: term.study.search, lambda search: str(search) if search else ""),
-    words("weights", lambda term: _weights(term.study), "What validation chose"),
-    Field(
-        Column("term", False, "Part of the penalty"),
-        lambda term: text(term.name) if term.name else Cell(None, "none in the loss", "quiet"),
-    ),
     number(
-        "value",
-        lambda term: term.value,
-        lambda value: "" if value is None else f"{value:.3g}",
-        "Mean before clamp and weight, in the selected epoch",
+        "search", lambda t: Cell(t.study.search, str(t.study.search) if t.study.search else "")
     ),
+    words("weights", lambda term: _weights(term.study)),
     Field(
-        Column("active", True, "Share of epochs in which the term had a gradient"),
-        lambda term: Cell(term.active, numbers.share(term.active), "meter" if term.name else ""),
+        Column("term"),
+        lambda t: text(t.name) if t.name else Cell(None, "none in the loss", "quiet"),
     ),
-    Field(
-        Column("facts", False, "What else the regularizer tells of itself"),
-        lambda term: listing(_facts(term.study)),
-    ),
+    number("value", lambda t: Cell(t.value, "" if t.value is None else f"{t.value:.3g}")),
+    number("active", lambda t: Cell(t.active, numbers.share(t.active), "meter" if t.name else "")),
+    Field(Column("facts"), lambda term: listing(_facts(term.study))),
 )
+_HELP = {
+    "weights": "What validation chose",
+    "term": "Part of the penalty",
+    "value": "Mean before clamp and weight, in the selected epoch",
+    "active": "Share of epochs in which the term had a gradient",
+    "facts": "What else the regularizer tells of itself",
+}
 
 
 def penalties_table(runs: Sequence[RunView]) -> Table:
@@ -60,9 +58,9 @@ def penalties_table(runs: Sequence[RunView]) -> Table:
         term for run, study in studies_in(runs) for term in _terms(study, label_of(run, study))
     ]
     return table_of(
-        *("terms", "What each regularizer really did", _FIELDS, found),
-        heads=3,
-        note="Means over finals. A term that is never active left the training as it was.",
+        *("terms", "What each regularizer really did", _FIELDS, found, 3),
+        "Means over finals. A term that is never active left the training as it was.",
+        help=_HELP,
         optional=("condition", "search", "facts"),
         line=lambda term: {"graph": term.study.graph, "method": term.label},
         all_in="the data of the figure have all.",

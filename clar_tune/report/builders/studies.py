@@ -2,12 +2,12 @@
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from clar_tune.analysis import RunView, StudyView, duration
+from clar_tune.analysis import RunView, StudyView
 from clar_tune.report import numbers
-from clar_tune.report.builders.fields import Field, count, listing, number, table_of, told, words
-from clar_tune.report.document import PAGE, Cell, Column, Table
+from clar_tune.report.blocks import PAGE, Cell, Column, Table
+from clar_tune.report.builders.fields import Field, count, listing, number, span, table_of, words
 from clar_tune.report.figures.places import place_of
 from clar_tune.report.texts import name, place, setting
 
@@ -36,55 +36,53 @@ def label_of(run: RunView, study: StudyView) -> str:
     return place_of(run, study)[2]
 
 
+def search_of(study: StudyView) -> Cell:
+    """The number of its search, where searches were repeated."""
+    return Cell(study.search, str(study.search) if study.search else "")
+
+
 def is_searched(study: StudyView) -> bool:
     """Whether there is a search to look at: some studies go straight to their finals."""
     return study.asked > 1 or study.repeats > 0
 
 
+_HELP = {
+    "search": "Number of the search, where searches were repeated",
+    "trials": "Configurations that ended, of those asked for",
+    "repeats": "Trainings of the search",
+    "validation": "Mean validation score of the winner",
+    "finals": "Trainings of the winner, of those asked for",
+}
+
+
+def _told(title: str, cell: Callable[[StudyView], Cell]) -> Field[Found]:
+    return number(title, lambda found: cell(found[1]))
+
+
+def _state(state: str) -> Field[Found]:
+    return count(state, lambda found: found[1].count(state))
+
+
 def studies_table(runs: Sequence[RunView]) -> Table:
     """One line per study."""
-    several = len(runs) > 1
     fields: tuple[Field[Found], ...] = (
-        words("run", lambda found: found[0].name if several else ""),
+        words("run", lambda found: found[0].name if len(runs) > 1 else ""),
         words("graph", lambda found: found[1].graph),
         words("condition", lambda found: found[1].condition),
         words("method", lambda found: found[1].method),
-        number(
-            "search",
-            lambda found: found[1].search,
-            lambda search: str(search) if search else "",
-            "Number of the search, where searches were repeated",
-        ),
-        told(
-            "trials",
-            lambda found: _ended(found[1]),
-            lambda found: _trials(found[1]),
-            "Configurations that ended, of those asked for",
-        ),
-        *(_state(state) for state in ("complete", "pruned", "failed")),
-        count("repeats", lambda found: found[1].repeats, "Trainings of the search"),
-        told(
-            "validation",
-            lambda found: _validation(found[1]),
-            lambda found: numbers.score(_validation(found[1]), found[1].metric),
-            "Mean validation score of the winner",
-        ),
-        told(
-            "finals",
-            lambda found: len(found[1].finals),
-            lambda found: f"{len(found[1].finals)}/{found[1].finals_asked}",
-            "Trainings of the winner, of those asked for",
-        ),
-        number("time", lambda found: found[1].seconds, duration),
+        _told("search", search_of),
+        _told("trials", _trials),
+        *map(_state, ("complete", "pruned", "failed")),
+        count("repeats", lambda found: found[1].repeats),
+        _told("validation", _validation),
+        _told("finals", lambda s: Cell(len(s.finals), f"{len(s.finals)}/{s.finals_asked}")),
+        _told("time", lambda s: span(s.seconds)),
         Field(Column("winning parameters"), lambda found: _winner(found[1])),
     )
     return table_of(
-        "study-list",
-        "All studies",
-        fields,
-        studies_in(runs),
-        heads=4,
-        note="All studies. Validation scores chose the winner; only its finals were tested.",
+        *("study-list", "All studies", fields, studies_in(runs), 4),
+        "All studies. Validation scores chose the winner; only its finals were tested.",
+        help=_HELP,
         optional=("run", "condition", "search"),
         line=_line,
         all_in="clar-tune query reads all.",
@@ -98,20 +96,14 @@ def _line(found: Found) -> dict[str, str]:
     return {"graph": study.graph, "method": label_of(run, study), "key": key}
 
 
-def _state(state: str) -> Field[Found]:
-    return count(state, lambda found: found[1].count(state))
+def _trials(study: StudyView) -> Cell:
+    ended = len(study.trials) - study.count("running")
+    return Cell(ended, f"{ended}/{study.asked}{' used up' if study.used_up else ''}")
 
 
-def _ended(study: StudyView) -> int:
-    return len(study.trials) - study.count("running")
-
-
-def _trials(study: StudyView) -> str:
-    return f"{_ended(study)}/{study.asked}{' used up' if study.used_up else ''}"
-
-
-def _validation(study: StudyView) -> float | None:
-    return study.best.val_score if study.best else None
+def _validation(study: StudyView) -> Cell:
+    value = study.best.val_score if study.best else None
+    return Cell(value, numbers.score(value, study.metric))
 
 
 def _winner(study: StudyView) -> Cell:

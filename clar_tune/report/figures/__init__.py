@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from clar_tune.analysis import Comparison, RunView
-from clar_tune.report.document import Figure
+from clar_tune.report.blocks import Figure
 from clar_tune.report.figures.against_paper import paper_figure
 from clar_tune.report.figures.budget import budget_figure
 from clar_tune.report.figures.expected import expected_figures

@@ -6,7 +6,7 @@ from typing import Any
 import altair as alt
 
 from clar_tune.analysis import RunView, StudyView, counted
-from clar_tune.report.document import Figure
+from clar_tune.report.blocks import Figure
 from clar_tune.report.figures.charts import ROWS, beside, spec_of
 from clar_tune.report.figures.names import short
 from clar_tune.report.figures.places import by_place

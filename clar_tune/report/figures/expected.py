@@ -8,7 +8,7 @@ import altair as alt
 
 from clar_tune.analysis import RunView, StudyView
 from clar_tune.metric import metric_named
-from clar_tune.report.document import Figure
+from clar_tune.report.blocks import Figure
 from clar_tune.report.figures.charts import ROWS, spec_of, whole_ticks
 from clar_tune.report.figures.names import file_stem, short
 from clar_tune.report.figures.places import by_place

@@ -8,7 +8,7 @@ from typing import Any
 import altair as alt
 
 from clar_tune.analysis import counted
-from clar_tune.report.document import Spec
+from clar_tune.report.blocks import Spec
 from clar_tune.report.figures.charts import (
     ROWS,
     scaled,

@@ -7,7 +7,7 @@ from typing import Any
 import altair as alt
 
 from clar_tune.analysis import Comparison, Correlation
-from clar_tune.report.document import Figure
+from clar_tune.report.blocks import Figure
 from clar_tune.report.figures.charts import ONCE, ROWS, scaled, spec_of
 from clar_tune.report.figures.names import file_stem, short
 from clar_tune.report.figures.theme import BLUE

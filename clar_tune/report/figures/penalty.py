@@ -7,7 +7,7 @@ from typing import Any
 import altair as alt
 
 from clar_tune.analysis import Comparison, RunView, StudyView, counted
-from clar_tune.report.document import Figure
+from clar_tune.report.blocks import Figure
 from clar_tune.report.figures.charts import (
     LINE,
     ONCE,

@@ -7,8 +7,8 @@ from typing import Any
 import altair as alt
 
 from clar_tune.analysis import Comparison
+from clar_tune.report.blocks import Figure
 from clar_tune.report.builders.methods import out_of_reach
-from clar_tune.report.document import Figure
 from clar_tune.report.figures.charts import ROWS, spec_of
 from clar_tune.report.figures.names import short
 

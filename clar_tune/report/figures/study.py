@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from clar_tune.analysis import StudyView
-from clar_tune.report.document import Figure, Rows, Spec
+from clar_tune.report.blocks import Figure, Rows, Spec
 from clar_tune.report.figures.history import history_spec, history_text
 from clar_tune.report.figures.importance import (
     importance_rows,

@@ -5,7 +5,7 @@ from importlib import import_module
 from typing import Any
 
 from clar_tune.errors import UnknownName
-from clar_tune.report.document import Document
+from clar_tune.report.blocks import Document
 
 FORMATS = ("terminal", "markdown", "latex", "html", "csv", "json")
 """Each is a module here, with a function ``rendered``."""

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from io import StringIO
 from typing import Any
 
-from clar_tune.report.document import Document
+from clar_tune.report.blocks import Document
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 """A spreadsheet takes text that begins so for a formula."""

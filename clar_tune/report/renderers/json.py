@@ -5,7 +5,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from clar_tune.report.document import Document
+from clar_tune.report.blocks import Document
 
 FORMAT = 1
 """Counts changes that a reader of the JSON must know of."""

@@ -2,20 +2,10 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from clar_tune.report.document import (
-    PRINT,
-    STRONG,
-    Block,
-    Cell,
-    Document,
-    Entry,
-    Headline,
-    Matrix,
-    Prose,
-    Table,
-)
+from clar_tune.report import blocks
+from clar_tune.report.blocks import PRINT, Block, Cell, Document, Matrix, Table
 from clar_tune.report.renderers.latex_text import escaped
-from clar_tune.report.renderers.layout import blocks, header
+from clar_tune.report.renderers.layout import header, side_by_side
 
 ROOM = 185
 """Characters that fit beside each other on the page."""
@@ -43,11 +33,11 @@ def rendered(documents: Sequence[Document]) -> str:
 
 def _block(block: Block) -> Iterator[str]:
     match block:
-        case Headline(text=text):
+        case blocks.Headline(text=text):
             yield rf"\section*{{{escaped(text)}}}"
-        case Prose(sentences=sentences, title=""):
+        case blocks.Prose(sentences=sentences, title=""):
             yield from (escaped(text) + r"\par" for text in sentences)
-        case Prose(sentences=sentences, title=title):
+        case blocks.Prose(sentences=sentences, title=title):
             yield rf"\subsection*{{{escaped(title)}}}"
             yield r"\begin{itemize}\raggedright"
             yield from (rf"\item {escaped(text)}" for text in sentences)
@@ -73,14 +63,14 @@ def _matrix(matrix: Matrix) -> Iterator[str]:
     heads = [header(column.label, HEADER_ROOM) for column in matrix.columns]
     label = min(max(len(row.heading.label) for row in matrix.rows), LABEL_ROOM)
     widths = [
-        GAP + max(map(len, (*head, *(_plain(row.entries[place]) for row in matrix.rows))))
+        GAP + max(map(len, (*head, *(_plain(row.cells[place]) for row in matrix.rows))))
         for place, head in enumerate(heads)
     ]
-    for block in blocks(widths, ROOM - label):
+    for block in side_by_side(widths, ROOM - label):
         lines: list[list[str]] = []
         for row in matrix.rows:
             lines += [[]] if lines else []
-            lines.append([_name(row.heading.label), *(_entry(row.entries[p]) for p in block)])
+            lines.append([_name(row.heading.label), *(_value(row.cells[p]) for p in block)])
             for below in row.below_in(PRINT):
                 shown = (escaped(below.cells[place].text) for place in block)
                 lines.append([rf"\quad\textit{{{escaped(below.name)}}}", *shown])
@@ -94,18 +84,16 @@ def _head_lines(heads: Sequence[tuple[str, ...]]) -> list[list[str]]:
     return [["", *map(escaped, line)] for line in zip(*padded, strict=True)]
 
 
-def _plain(entry: Entry | None) -> str:
-    """As wide as an entry, roughly; marks reach into the gap."""
-    return f"{entry.cell.text} + {entry.half}" if entry else " + "
+def _plain(cell: Cell) -> str:
+    """As wide as a cell, roughly; signs reach into the gap."""
+    return f"{cell.text} + {cell.half}"
 
 
-def _entry(entry: Entry | None) -> str:
-    if entry is None:
-        return ""
-    text = escaped(entry.cell.text)
-    mean = rf"\textbf{{{text}}}" if entry.cell.mark == "best" else text
-    half = rf" $\pm$ {escaped(entry.half)}" if entry.half else ""
-    signs = rf"\rlap{{\textsuperscript{{{escaped(entry.signs)}}}}}" if entry.signs else ""
+def _value(cell: Cell) -> str:
+    text = escaped(cell.text)
+    mean = rf"\textbf{{{text}}}" if cell.mark in blocks.STRONG else text
+    half = rf" $\pm$ {escaped(cell.half)}" if cell.half else ""
+    signs = rf"\rlap{{\textsuperscript{{{escaped(cell.signs)}}}}}" if cell.signs else ""
     return mean + half + signs
 
 
@@ -115,10 +103,6 @@ def _lines(table: Table) -> Iterator[list[str]]:
             yield []
         names = [_name(cell.text) for cell in line.cells[: table.heads]]
         yield [*names, *map(_value, line.cells[table.heads :])]
-
-
-def _value(cell: Cell) -> str:
-    return rf"\textbf{{{cell.text}}}" if cell.mark in STRONG else escaped(cell.text)
 
 
 def _name(text: str) -> str:

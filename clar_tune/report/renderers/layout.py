@@ -18,7 +18,7 @@ def header(method: str, room: int) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def blocks(widths: Sequence[int], room: int) -> list[range]:
+def side_by_side(widths: Sequence[int], room: int) -> list[range]:
     """Columns in as few blocks as possible, none wider than ``room``, of nearly equal size."""
     for size in range(len(widths), 0, -1):
         number = -(-len(widths) // size)

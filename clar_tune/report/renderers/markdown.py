@@ -3,18 +3,8 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from clar_tune.report.document import (
-    PRINT,
-    STRONG,
-    Block,
-    Cell,
-    Document,
-    Entry,
-    Headline,
-    Matrix,
-    Prose,
-    Table,
-)
+from clar_tune.report import blocks
+from clar_tune.report.blocks import PRINT, Block, Cell, Document, Matrix, Table
 from clar_tune.report.numbers import between
 
 _SPECIAL = {
@@ -45,11 +35,11 @@ def paragraph(text: str) -> str:
 def _block(block: Block) -> Iterator[str]:
     """A block and the empty line below it."""
     match block:
-        case Headline(text=text):
+        case blocks.Headline(text=text):
             yield from (f"# {paragraph(text)}", "")
-        case Prose(sentences=sentences, title=""):
+        case blocks.Prose(sentences=sentences, title=""):
             yield from map(paragraph, sentences)
-        case Prose(sentences=sentences, title=title):
+        case blocks.Prose(sentences=sentences, title=title):
             yield from (f"## {escaped(title)}", "")
             yield from (f"- {paragraph(text)}" for text in sentences)
             yield ""
@@ -68,22 +58,17 @@ def _matrix(matrix: Matrix) -> Iterator[str]:
     yield from (f"## {escaped(matrix.title)}", "")
     lines: list[Iterable[str]] = []
     for row in matrix.rows:
-        lines.append([escaped(row.heading.label), *map(_entry, row.entries)])
+        lines.append([escaped(row.heading.label), *map(_cell, row.cells)])
         for below in row.below_in(PRINT):
             lines.append([f"*{escaped(below.name)}*", *(cell.text for cell in below.cells)])
     yield from _table(["", *(escaped(column.label) for column in matrix.columns)], 1, lines)
     yield from (paragraph("; ".join(map(str, matrix.notes))), "") if matrix.notes else ()
 
 
-def _entry(entry: Entry | None) -> str:
-    if entry is None:
-        return ""
-    mean = entry.cell.text + escaped(entry.signs)
-    return between(f"**{mean}**" if entry.cell.mark == "best" else mean, entry.half)
-
-
 def _cell(cell: Cell) -> str:
-    return f"**{cell.text}**" if cell.mark in STRONG else escaped(cell.text)
+    text = escaped(cell.text + cell.signs)
+    strong = cell.mark in blocks.STRONG
+    return between(f"**{text}**" if strong else text, cell.half)
 
 
 def _table(columns: Sequence[str], names: int, lines: Iterable[Iterable[str]]) -> Iterator[str]:

@@ -14,18 +14,10 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from clar_tune.analysis import excerpt
-from clar_tune.report.document import (
-    PRINT,
-    Block,
-    Cell,
-    Document,
-    Entry,
-    Headline,
-    Matrix,
-    Prose,
-    Table,
-)
-from clar_tune.report.renderers.layout import blocks, header
+from clar_tune.report import blocks
+from clar_tune.report.blocks import PRINT, Block, Cell, Document, Matrix, Table
+from clar_tune.report.numbers import between
+from clar_tune.report.renderers.layout import header, side_by_side
 
 T = TypeVar("T")
 
@@ -41,7 +33,7 @@ LABEL_ROOM = 30
 """Longer names of rows and methods are folded."""
 LEAST_ROOM = 12
 """No name is folded to less; where numbers leave less, they go on below."""
-STYLES = {"better": "bold green", "worse": "bold red"}
+STYLES = {"best": "bold", "better": "bold green", "worse": "bold red"}
 
 
 def rendered(documents: Sequence[Document], width: int = WIDTH, *, styled: bool = False) -> str:
@@ -72,20 +64,20 @@ def _page(document: Document, width: int) -> Iterator[RenderableType]:
 
 
 def _is_conclusion(block: Block) -> bool:
-    return isinstance(block, Prose) and block.kind == "conclusions"
+    return isinstance(block, blocks.Prose) and block.ident == "conclusions"
 
 
 def _block(block: Block, width: int) -> Iterator[RenderableType]:
     match block:
-        case Headline(text=text):
+        case blocks.Headline(text=text):
             yield Rule(characters="━", style="")
             yield Text(text, style="bold")
-        case Prose(sentences=sentences, title=""):
+        case blocks.Prose(sentences=sentences, title=""):
             yield from map(Text, sentences)
-        case Prose(sentences=sentences, title=title, kind="conclusions"):
+        case blocks.Prose(sentences=sentences, title=title, ident="conclusions"):
             shown = Text(title, style="bold")
             yield Panel(_bullets(sentences), title=shown, title_align="left", width=width)
-        case Prose(sentences=sentences, title=title):
+        case blocks.Prose(sentences=sentences, title=title):
             yield Text(title, style="bold")
             yield _bullets(sentences)
         case Matrix():
@@ -106,7 +98,7 @@ def _matrix(whole: Matrix, width: int) -> Iterator[RenderableType]:
     label = max(map(cell_len, (*names, *(row.heading.label for row in rows))))
     room = width - min(label, LABEL_ROOM)
     gap = 2 if sum(2 + column.width for column in columns) <= room else 1
-    for block in blocks([gap + column.width for column in columns], room):
+    for block in side_by_side([gap + column.width for column in columns], room):
         yield from [Text()] if block.start else []
         shown = _empty_table(gap)
         shown.add_column(overflow="fold", max_width=LABEL_ROOM)
@@ -138,27 +130,21 @@ class _Column(NamedTuple):
 
 
 def _column(matrix: Matrix, place: int) -> _Column:
-    entries = [row.entries[place] or Entry(Cell()) for row in matrix.rows]
+    cells = [row.cells[place] for row in matrix.rows]
     below = [[b.cells[place].text for b in row.below_in(PRINT)] for row in matrix.rows]
-    halves = [f"±{entry.half}" if entry.half else "" for entry in entries]
+    halves = [f"±{cell.half}" if cell.half else "" for cell in cells]
     head = header(matrix.columns[place].label, HEADER_ROOM)
-    signs = max(len(entry.signs) for entry in entries)
-    texts = [*(entry.cell.text for entry in entries), *halves, *(t for own in below for t in own)]
+    signs = max(len(cell.signs) for cell in cells)
+    texts = [*(cell.text for cell in cells), *halves, *(text for own in below for text in own)]
     width = max(*map(cell_len, head), signs + max(map(len, texts)))
 
-    def padded(text: str) -> Text:
-        return Text(text.rjust(width - signs) if text else "")
+    def padded(text: str, signs_of_it: str = "", style: str = "") -> Text:
+        return Text(text.rjust(width - signs) + signs_of_it if text else "", style=style)
 
     return _Column(
         head=Text("\n".join(head), justify="right"),
         width=width,
-        means=[
-            Text(
-                entry.cell.text.rjust(width - signs) + entry.signs,
-                style="bold" if entry.cell.mark == "best" else "",
-            )
-            for entry in entries
-        ],
+        means=[padded(cell.text, cell.signs, STYLES.get(cell.mark, "")) for cell in cells],
         halves=list(map(padded, halves)),
         below=[list(map(padded, own)) for own in below],
     )
@@ -189,14 +175,12 @@ def _excerpted(shown: int, all_lines: int) -> Iterator[RenderableType]:
 def _lines(table: Table, width: int) -> Iterator[RenderableType]:
     """One table, or several with the same names where the numbers do not fit side by side."""
     titles = [column.title for column in table.columns]
-    widths = [
-        max(cell_len(title), *(cell_len(line.cells[place].text) for line in table.lines))
-        for place, title in enumerate(titles)
-    ]
+    texts = [titles, *(list(map(_text, line.cells)) for line in table.lines)]
+    widths = [max(map(cell_len, column)) for column in zip(*texts, strict=True)]
     gap = 2 if sum(2 + own for own in widths) - 2 <= width else 1
     least = [min(own, LEAST_ROOM) for own in widths[: table.heads]]
     room = width - sum(gap + own for own in least) + gap
-    for block in blocks([gap + own for own in widths[table.heads :]], room):
+    for block in side_by_side([gap + own for own in widths[table.heads :]], room):
         yield from [Text()] if block.start else []
         shown = _empty_table(gap)
         for title, own in zip(titles, least, strict=False):
@@ -212,8 +196,12 @@ def _lines(table: Table, width: int) -> Iterator[RenderableType]:
                 (Cell(), *line.cells[1 : table.heads]) if follows else line.cells[: table.heads]
             )
             cells = (*names, *(line.cells[place] for place in places))
-            shown.add_row(*(Text(cell.text, style=STYLES.get(cell.mark, "")) for cell in cells))
+            shown.add_row(*(Text(_text(cell), style=STYLES.get(cell.mark, "")) for cell in cells))
         yield shown
+
+
+def _text(cell: Cell) -> str:
+    return between(cell.text + cell.signs, cell.half)
 
 
 def _empty_table(gap: int) -> RichTable:

@@ -10,8 +10,10 @@ from typing import Any
 PRINT, PAGE, DATA = "print", "page", "data"
 """Where a block is shown: in text, on the page, or in files for programs."""
 EVERYWHERE = (PRINT, PAGE, DATA)
-STRONG = ("better", "worse")
+STRONG = ("best", "better", "worse")
 """Marks that are printed bold."""
+SIGNS = {"better": "▲", "undecided": "○", "worse": "▼", "none": ""}
+"""Of marks that are verdicts, for eyes that do not tell colours apart."""
 Rows = tuple[Mapping[str, Any], ...]
 """The data behind a figure: equal keys in every row; numbers, texts and nones."""
 Spec = Mapping[str, Any]
@@ -25,6 +27,10 @@ class Cell:
     text: str = ""
     mark: str = ""
     """How it looks: a verdict, ``best``, or another name that the style sheet knows."""
+    half: str = ""
+    """Half of its interval, printed behind ``±``."""
+    signs: str = ""
+    """What must be known of it; the notes of a matrix tell what each means."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +47,7 @@ class Prose:
 
     sentences: tuple[str, ...]
     title: str = ""
-    kind: str = ""
+    ident: str = ""
     """``conclusions`` or ``legend``, which have places of their own; empty for others."""
     media: tuple[str, ...] = EVERYWHERE
 
@@ -116,24 +122,13 @@ class Heading:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """What stands where a row and a column meet."""
-
-    cell: Cell
-    half: str = ""
-    """Half of its interval."""
-    signs: str = ""
-    """What must be known of it; the notes of the matrix tell what each means."""
-
-
-@dataclass(frozen=True, slots=True)
 class Below:
-    """More about every entry of a row, in a line of its own; of a ratio ``sign`` is ``×``."""
+    """More about every cell of a row, in a line of its own; of a ratio ``sign`` is ``×``."""
 
     name: str
     cells: tuple[Cell, ...]
     short: str = ""
-    """Its name where it stands in the entry itself."""
+    """Its name where it stands in the cell itself."""
     sign: str = ""
     media: tuple[str, ...] = EVERYWHERE
 
@@ -152,20 +147,20 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row of a matrix; an entry is none where there is nothing."""
+    """One row of a matrix, with a cell for each column; empty where there is nothing."""
 
     heading: Heading
-    entries: tuple[Entry | None, ...]
+    cells: tuple[Cell, ...]
     below: tuple[Below, ...] = ()
 
     def below_in(self, medium: str) -> list[Below]:
-        """What a medium shows below the entries."""
+        """What a medium shows below the cells."""
         return [below for below in self.below if medium in below.media]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Matrix:
-    """Rows against columns: a table whose entries are alike."""
+    """Rows against columns: a table whose cells are alike."""
 
     ident: str
     title: str
@@ -174,21 +169,21 @@ class Matrix:
     columns: tuple[Heading, ...]
     rows: tuple[Row, ...]
     reading: str = ""
-    """What stands in an entry."""
+    """What stands in a cell."""
     notes: tuple[Note, ...] = ()
     media: tuple[str, ...] = EVERYWHERE
 
     def as_table(self) -> Table:
-        """One line per entry, as programs want it."""
+        """One line per cell, as programs want it."""
         return Table(
             ident=self.ident,
             title=self.title,
             columns=tuple(map(Column, (*self.sides, "value"))),
             lines=tuple(
-                Line((Cell(row.heading.label), Cell(column.label), entry.cell))
+                Line((Cell(row.heading.label), Cell(column.label), cell))
                 for row in self.rows
-                for column, entry in zip(self.columns, row.entries, strict=True)
-                if entry
+                for column, cell in zip(self.columns, row.cells, strict=True)
+                if cell.text
             ),
             heads=2,
         )
