@@ -173,6 +173,10 @@ class Matrix:
     notes: tuple[Note, ...] = ()
     media: tuple[str, ...] = EVERYWHERE
 
+    def notes_in(self, medium: str) -> list[Note]:
+        """What a medium explains."""
+        return [note for note in self.notes if medium in note.media]
+
     def as_table(self) -> Table:
         """One line per cell, as programs want it."""
         return Table(

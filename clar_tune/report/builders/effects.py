@@ -6,25 +6,12 @@ from dataclasses import dataclass
 from clar_tune.analysis import Comparison, Contrast, Place, Score, split_label
 from clar_tune.report import numbers
 from clar_tune.report.blocks import PAGE, PRINT, SIGNS, Cell, Column, Table
-from clar_tune.report.builders.fields import (
-    SPENT_HELP,
-    Field,
-    count,
-    number,
-    spent,
-    table_of,
-    text,
-    words,
-)
+from clar_tune.report.builders.fields import Field, count, number, spent, table_of, text, words
 from clar_tune.report.builders.notes import switched_off
 from clar_tune.report.numbers import p_value, ratio, size
 from clar_tune.report.texts import name, place
 
 COMPARE_HAS_ALL = "clar-tune compare --format csv prints all."
-_PAIRS_NOTES = {
-    "final": "pairs: splits or seeds that both have.",
-    "search": "pairs: searches that both have.",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +34,10 @@ def _scored(title: str, cell: Callable[[Score, str], Cell]) -> Field[Result]:
 
 def _compared(title: str, cell: Callable[[Contrast, str], Cell]) -> Field[Result]:
     return number(title, lambda r: cell(r.contrast, r.metric) if r.contrast else Cell())
+
+
+def _judged(cell: Callable[[str], Cell]) -> Field[Result]:
+    return Field(Column("verdict"), lambda r: cell(r.contrast.verdict) if r.contrast else Cell())
 
 
 def _points(contrast: Contrast, metric: str) -> Cell:
@@ -97,15 +88,8 @@ DETECTABLE = _compared("detectable", lambda c, m: Cell(c.detectable, size(c.dete
 DETECTABLE_POINTS = _compared(
     "detectable", lambda c, m: Cell(c.detectable, "" if c.ratio else size(c.detectable, m))
 )
-VERDICT: Field[Result] = Field(
-    Column("verdict"),
-    lambda r: (
-        Cell(r.contrast.verdict, r.contrast.verdict, r.contrast.verdict) if r.contrast else Cell()
-    ),
-)
-SIGNED_VERDICT: Field[Result] = Field(
-    Column("verdict"), lambda r: signed_verdict(r.contrast.verdict) if r.contrast else Cell()
-)
+VERDICT = _judged(lambda verdict: Cell(verdict, verdict, verdict))
+SIGNED_VERDICT = _judged(signed_verdict)
 PAIRS: Field[Result] = count("pairs", lambda r: r.contrast.units if r.contrast else None)
 
 _GAIN = (GAIN, GAIN_HALF, RATIO, PAPER_RATIO, P, P_HOLM, DETECTABLE, SIGNED_VERDICT)
@@ -148,8 +132,9 @@ def gains_table(comparison: Comparison) -> Table:
     title = f"Gain of each regularizer over its backbone, {_unit(comparison)}"
     found = [result for result in results_of(comparison) if result.contrast]
     fields = (PLACE, MARKED_METHOD, *_PRINTED_GAIN, ACTIVE, VERDICT, PAIRS)
+    pairs = "searches" if comparison.unit == "search" else "splits or seeds"
     active = "active: share of epochs in which the penalty had a gradient."
-    note = f"{active} {_PAIRS_NOTES[comparison.unit]}"
+    note = f"{active} pairs: {pairs} that both have."
     return table_of("gains", title, fields, found, 2, note, grouped=True, media=(PRINT,))
 
 
@@ -186,7 +171,7 @@ def scores_table(comparison: Comparison) -> Table:
         f"Scores in {unit}; {'gains' if percent else 'gains and ratios'} over the same backbone "
         f"without the regularizer{' in points' if percent else ''}, and what each study was "
         "given.",
-        help={**help, **_GAIN_HELP, **SPENT_HELP},
+        help={**help, **_GAIN_HELP},
         optional=("condition", "paper", "active", *_GAIN_HELP),
         all_in=COMPARE_HAS_ALL,
         media=(PAGE,),

@@ -12,11 +12,6 @@ T = TypeVar("T")
 
 LONG = 40
 """Characters from which a cell may break its line."""
-SPENT_HELP = {
-    "repeats": "Trainings of the search",
-    "finals": "Trainings of the winner on fresh splits",
-    "time": "Of the search and of the winner's finals",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,30 +25,35 @@ class Field(Generic[T]):
         """The same under another title."""
         return replace(self, column=replace(self.column, title=title))
 
+    def explained(self, help: Mapping[str, str]) -> Column:
+        """The column with what is said of it, if anything is."""
+        return replace(self.column, help=help.get(self.column.title, self.column.help))
+
 
 def words(title: str, value: Callable[[T], str]) -> Field[T]:
     """A column of names."""
     return Field(Column(title), lambda record: text(value(record)))
 
 
-def number(title: str, cell: Callable[[T], Cell]) -> Field[T]:
+def number(title: str, cell: Callable[[T], Cell], help: str = "") -> Field[T]:
     """A column of numbers."""
-    return Field(Column(title, numeric=True), cell)
+    return Field(Column(title, True, help), cell)
 
 
-def count(title: str, value: Callable[[T], int | None]) -> Field[T]:
+def count(title: str, value: Callable[[T], int | None], help: str = "") -> Field[T]:
     """A column of counts."""
-    return number(title, lambda record: whole(value(record)))
+    return number(title, lambda record: whole(value(record)), help)
 
 
 def spent(budget: Callable[[T], Budget]) -> tuple[Field[T], ...]:
-    """What a method took; ``SPENT_HELP`` says more."""
+    """What a method took."""
+    time = "Of the search and of the winner's finals"
     return (
-        count("trials", lambda record: budget(record).trials),
-        count("failed", lambda record: budget(record).failed),
-        count("repeats", lambda record: budget(record).repeats),
-        count("finals", lambda record: budget(record).finals),
-        number("time", lambda record: span(budget(record).seconds)),
+        count("trials", lambda r: budget(r).trials),
+        count("failed", lambda r: budget(r).failed),
+        count("repeats", lambda r: budget(r).repeats, "Trainings of the search"),
+        count("finals", lambda r: budget(r).finals, "Trainings of the winner on fresh splits"),
+        number("time", lambda r: span(budget(r).seconds), time),
     )
 
 
@@ -97,8 +97,7 @@ def table_of(
     ``help`` says what columns hold; ``optional`` names the only ones that may be left out;
     ``line`` tells graph, method and key of a line where its columns do not.
     """
-    columns = [replace(f.column, help=(help or {}).get(f.column.title, "")) for f in fields]
-    titles = [column.title for column in columns]
+    titles = [field.column.title for field in fields]
     lines = []
     for record in records:
         cells = tuple(field.cell(record) for field in fields)
@@ -115,7 +114,7 @@ def table_of(
     return Table(
         ident=ident,
         title=title,
-        columns=tuple(columns[place] for place in kept),
+        columns=tuple(fields[place].explained(help or {}) for place in kept),
         lines=tuple(replace(line, cells=tuple(line.cells[p] for p in kept)) for line in lines),
         heads=sum(place < heads for place in kept),
         note=note,

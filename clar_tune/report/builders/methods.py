@@ -3,28 +3,11 @@
 from collections.abc import Sequence
 from statistics import fmean
 
-from clar_tune.analysis import (
-    LEVEL,
-    Across,
-    Budget,
-    Comparison,
-    PairAcross,
-    Standing,
-    least_p,
-    probability,
-)
+from clar_tune.analysis import LEVEL, Comparison, PairAcross, Standing, least_p, probability
 from clar_tune.report import numbers
 from clar_tune.report.blocks import PAGE, PRINT, Cell, Column, Table
 from clar_tune.report.builders.effects import signed_verdict
-from clar_tune.report.builders.fields import (
-    SPENT_HELP,
-    Field,
-    count,
-    number,
-    spent,
-    table_of,
-    words,
-)
+from clar_tune.report.builders.fields import Field, count, number, spent, table_of, words
 from clar_tune.report.numbers import p_value
 
 _STANDINGS_NOTE = (
@@ -93,8 +76,9 @@ def methods_table(comparison: Comparison) -> Table:
     return table_of("methods", title, fields, found, 1, _STANDINGS_NOTE, media=(PRINT,))
 
 
-def _of_asked(budget: Budget) -> Cell:
-    return Cell(budget.trials, f"{budget.trials:,}/{budget.asked:,}")
+def _of_asked(standing: Standing) -> Cell:
+    trials, asked = standing.budget.trials, standing.budget.asked
+    return Cell(trials, f"{trials:,}/{asked:,}")
 
 
 def _against_plain(standing: Standing) -> str:
@@ -120,7 +104,7 @@ def standings_table(comparison: Comparison) -> Table:
     return table_of(
         *("standings", "Methods", fields, comparison.standings, 1),
         "Methods over all rows: means, verdicts, and the budget each one had.",
-        help=_STANDINGS_HELP | SPENT_HELP,
+        help=_STANDINGS_HELP,
         optional=(),
         media=(PAGE,),
     )
@@ -153,21 +137,21 @@ def planned_table(comparison: Comparison) -> Table:
         "Planned comparisons: each regularizer with its plain backbone, clar with each other "
         "regularizer. Wilcoxon's signed ranks over distinct graphs, corrected by Holm among them."
     )
-    return _across("planned", what, _planned(comparison), comparison)
+    return _across("planned", what, _planned(comparison), len(comparison.across.graphs))
 
 
 def pairs_table(comparison: Comparison) -> Table:
     """All pairs of methods, which the diagram of ranks is about."""
     what = "All pairs of methods. The same test, corrected by Holm over all of them."
-    return _across("pairs", what, comparison.across.pairs, comparison)
+    return _across("pairs", what, comparison.across.pairs, len(comparison.across.graphs))
 
 
 def _planned(comparison: Comparison) -> list[PairAcross]:
     return sorted(comparison.across.planned, key=lambda pair: (pair.p_holm, pair.p))
 
 
-def _across(ident: str, what: str, pairs: Sequence[PairAcross], comparison: Comparison) -> Table:
-    note = f"{what} {out_of_reach(pairs, comparison.across)}".strip()
+def _across(ident: str, what: str, pairs: Sequence[PairAcross], graphs: int) -> Table:
+    note = f"{what} {out_of_reach(pairs, graphs)}".strip()
     fields = (FIRST, AGAINST, AHEAD_OR_NEITHER, P, P_HOLM, TOLD_APART)
     return table_of(
         *(ident, "Across graphs", fields, pairs, 2, note),
@@ -177,13 +161,13 @@ def _across(ident: str, what: str, pairs: Sequence[PairAcross], comparison: Comp
     )
 
 
-def out_of_reach(pairs: Sequence[PairAcross], across: Across) -> str:
+def out_of_reach(pairs: Sequence[PairAcross], graphs: int) -> str:
     """What to say of so many pairs that Holm's correction cannot find the clearest difference."""
-    least = least_p(len(across.graphs)) * len(pairs)
+    least = least_p(graphs) * len(pairs)
     if least < LEVEL:
         return ""
     return (
-        f"None of these {len(pairs)} pairs could be told apart: over {len(across.graphs)} graphs "
+        f"None of these {len(pairs)} pairs could be told apart: over {graphs} graphs "
         f"the least p_holm of so many is {min(least, 1.0):.2g}."
     )
 

@@ -131,7 +131,7 @@ def _text(comparison: Comparison, rows: Sequence[dict[str, Any]]) -> str:
     if across.reason:
         return f"{text}No bars, because there is no test across graphs: {across.reason}"
     test = "" if across.friedman is None else f" Friedman's test: p = {across.friedman:.2g}."
-    note = out_of_reach(across.pairs, across)
+    note = out_of_reach(across.pairs, len(across.graphs))
     if note:
         return f"{text}One bar joins all of them. {note}{test}"
     joined = "; ".join(", ".join(short(m, 40) for m in clique) for clique in across.cliques)

@@ -40,7 +40,7 @@ def laid_out(matrix: Matrix) -> Grid:
     rows = excerpt(matrix.rows, lambda row: row.heading.graph, MOST_ROWS)
     reading = matrix.reading or matrix.title
     reading += _left_out(len(rows), len(matrix.rows), "clar-tune compare --format csv prints all.")
-    notes = [note for note in matrix.notes if PAGE in note.media]
+    notes = matrix.notes_in(PAGE)
     headings, columns = tuple(row.heading for row in rows), matrix.columns
     lines = [[(row, place) for place in range(len(columns))] for row in rows]
     if len(headings) >= len(columns):

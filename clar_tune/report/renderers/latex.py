@@ -44,7 +44,7 @@ def _block(block: Block) -> Iterator[str]:
             yield r"\end{itemize}"
         case Matrix():
             yield from _matrix(block)
-            yield from _small("; ".join(map(str, block.notes)))
+            yield from _small("; ".join(map(str, block.notes_in(PRINT))))
         case Table():
             heads = [[escaped(column.title) for column in block.columns]]
             yield from _table(block.title, block.heads, heads, list(_lines(block)))

@@ -62,7 +62,7 @@ def _matrix(matrix: Matrix) -> Iterator[str]:
         for below in row.below_in(PRINT):
             lines.append([f"*{escaped(below.name)}*", *(cell.text for cell in below.cells)])
     yield from _table(["", *(escaped(column.label) for column in matrix.columns)], 1, lines)
-    yield from (paragraph("; ".join(map(str, matrix.notes))), "") if matrix.notes else ()
+    yield from (paragraph("; ".join(map(str, matrix.notes_in(PRINT)))), "") if matrix.notes else ()
 
 
 def _cell(cell: Cell) -> str:

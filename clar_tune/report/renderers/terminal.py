@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from io import StringIO
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from rich import box
 from rich.cells import cell_len
@@ -89,65 +89,49 @@ def _block(block: Block, width: int) -> Iterator[RenderableType]:
             yield Text(block.text)
 
 
-def _matrix(whole: Matrix, width: int) -> Iterator[RenderableType]:
-    yield Text(whole.title, style="bold")
-    rows = _shortened(whole.rows, lambda row: row.heading.graph or row.heading.label)
-    matrix = replace(whole, rows=rows)
-    columns = [_column(matrix, place) for place in range(len(matrix.columns))]
-    names = [f"  {below.name}" for row in rows for below in row.below_in(PRINT)]
-    label = max(map(cell_len, (*names, *(row.heading.label for row in rows))))
+def _matrix(matrix: Matrix, width: int) -> Iterator[RenderableType]:
+    yield Text(matrix.title, style="bold")
+    rows = _shortened(matrix.rows, lambda row: row.heading.graph or row.heading.label)
+    heads = [header(column.label, HEADER_ROOM) for column in matrix.columns]
+    signs = [max(len(row.cells[p].signs) for row in rows) for p in range(len(heads))]
+    lines = [list(_stacked(row)) for row in rows]
+    widths = [
+        max(*map(cell_len, head), signs[p] + max(len(c[p].text) for own in lines for _, c in own))
+        for p, head in enumerate(heads)
+    ]
+    label = max(cell_len(name) for own in lines for name, _ in own)
     room = width - min(label, LABEL_ROOM)
-    gap = 2 if sum(2 + column.width for column in columns) <= room else 1
-    for block in side_by_side([gap + column.width for column in columns], room):
+    gap = 2 if sum(2 + own for own in widths) <= room else 1
+    for block in side_by_side([gap + own for own in widths], room):
         yield from [Text()] if block.start else []
         shown = _empty_table(gap)
         shown.add_column(overflow="fold", max_width=LABEL_ROOM)
         for place in block:
-            shown.add_column(columns[place].head, no_wrap=True)
-        for number, row in enumerate(rows):
-            own = [columns[place] for place in block]
-            shown.add_row(Text(row.heading.label), *(column.means[number] for column in own))
-            shown.add_row("", *(column.halves[number] for column in own))
-            for place, below in enumerate(row.below_in(PRINT)):
-                texts = [column.below[number][place] for column in own]
-                if any(texts):
-                    shown.add_row(f"  {below.name}", *texts, style="dim")
+            shown.add_column(Text("\n".join(heads[place]), justify="right"), no_wrap=True)
+        for own in lines:
+            for number, (name, cells) in enumerate(own):
+                texts = [_padded(cells[p], widths[p] - signs[p]) for p in block]
+                if number < 2 or any(texts):
+                    shown.add_row(Text(name), *texts, style="dim" if number > 1 else "")
             shown.add_section()
         yield shown
-    yield from _excerpted(len(rows), len(whole.rows))
+    yield from _excerpted(len(rows), len(matrix.rows))
     if matrix.notes:
-        yield Text("\n" + "   ".join(map(str, matrix.notes)), style="dim")
+        yield Text("\n" + "   ".join(map(str, matrix.notes_in(PRINT))), style="dim")
 
 
-class _Column(NamedTuple):
-    """One column of a matrix, its numbers padded so that their digits stand in line."""
-
-    head: Text
-    width: int
-    means: list[Text]
-    halves: list[Text]
-    below: list[list[Text]]
+def _stacked(row: blocks.Row) -> Iterator[tuple[str, Sequence[Cell]]]:
+    """The lines of a row: its numbers, half of their intervals, and what stands below."""
+    yield row.heading.label, row.cells
+    yield "", [Cell(text=f"±{cell.half}" if cell.half else "") for cell in row.cells]
+    for below in row.below_in(PRINT):
+        yield f"  {below.name}", [Cell(text=cell.text) for cell in below.cells]
 
 
-def _column(matrix: Matrix, place: int) -> _Column:
-    cells = [row.cells[place] for row in matrix.rows]
-    below = [[b.cells[place].text for b in row.below_in(PRINT)] for row in matrix.rows]
-    halves = [f"±{cell.half}" if cell.half else "" for cell in cells]
-    head = header(matrix.columns[place].label, HEADER_ROOM)
-    signs = max(len(cell.signs) for cell in cells)
-    texts = [*(cell.text for cell in cells), *halves, *(text for own in below for text in own)]
-    width = max(*map(cell_len, head), signs + max(map(len, texts)))
-
-    def padded(text: str, signs_of_it: str = "", style: str = "") -> Text:
-        return Text(text.rjust(width - signs) + signs_of_it if text else "", style=style)
-
-    return _Column(
-        head=Text("\n".join(head), justify="right"),
-        width=width,
-        means=[padded(cell.text, cell.signs, STYLES.get(cell.mark, "")) for cell in cells],
-        halves=list(map(padded, halves)),
-        below=[list(map(padded, own)) for own in below],
-    )
+def _padded(cell: Cell, width: int) -> Text:
+    """Digits stand in line, whatever signs follow."""
+    text = cell.text.rjust(width) + cell.signs if cell.text else ""
+    return Text(text, style=STYLES.get(cell.mark, ""))
 
 
 def _table(whole: Table, width: int) -> Iterator[RenderableType]:
