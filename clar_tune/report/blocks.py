@@ -171,6 +171,8 @@ class Matrix:
     reading: str = ""
     """What stands in a cell."""
     notes: tuple[Note, ...] = ()
+    all_in: str = "the store has all."
+    """Where all rows are, if only some are shown."""
     media: tuple[str, ...] = EVERYWHERE
 
     def notes_in(self, medium: str) -> list[Note]:
@@ -218,7 +220,7 @@ class Document:
     blocks: tuple[Block, ...]
     stored: Mapping[str, Any] = field(default_factory=dict)
     """The records behind the blocks, as JSON has them."""
-    flat: Table | None = None
+    flat: Table = Table(ident="", title="", columns=(), lines=())
     """The same in one table, as csv has them; its tables leave out ``DATA``."""
     origin: Mapping[str, Any] = field(default_factory=dict)
     """What every line of csv begins with, such as the names of runs."""

@@ -15,16 +15,12 @@ def in_percent(metric: str) -> bool:
 
 def score(value: float | None, metric: str) -> str:
     """``72.34`` for an accuracy of 0.7234, ``0.02345`` for such an error."""
-    if value is None:
-        return ""
-    return f"{100 * value:.2f}" if in_percent(metric) else f"{value:#.4g}"
+    return _written(value, metric, ".2f", "#.4g")
 
 
 def gain(value: float | None, metric: str) -> str:
     """The same with its sign; what rounds to nothing is ``+0.00``."""
-    if value is None:
-        return ""
-    return f"{100 * value:+z.2f}" if in_percent(metric) else f"{value:+z#.3g}"
+    return _written(value, metric, "+z.2f", "+z#.3g")
 
 
 def signed(value: float | None, metric: str) -> str:
@@ -34,9 +30,13 @@ def signed(value: float | None, metric: str) -> str:
 
 def size(value: float | None, metric: str) -> str:
     """Half of an interval, or a detectable gain: never negative."""
+    return _written(value, metric, ".2f", "#.3g")
+
+
+def _written(value: float | None, metric: str, percent: str, natural: str) -> str:
     if value is None:
         return ""
-    return f"{100 * value:.2f}" if in_percent(metric) else f"{value:#.3g}"
+    return f"{100 * value:{percent}}" if in_percent(metric) else f"{value:{natural}}"
 
 
 def between(shown: str, half: str) -> str:

@@ -82,20 +82,17 @@ def _page(context: Mapping[str, Any], content: str, studies: Mapping[str, str]) 
     style, scripts = checked(_read("page.css")), (checked(figures.vega_script()), _our_script())
     blocks = [] if live else [json_block(f"study-{key}", text) for key, text in studies.items()]
     themes = json_text({"light": figures.LIGHT, "dark": figures.DARK})
-    return (
-        templates()
-        .get_template("page.html")
-        .render(
-            context,
-            content=Markup(content),
-            policy=policy(scripts, [style], live=live),
-            style=Markup(style),
-            scripts=[script_block(script) for script in scripts],
-            blocks=[json_block("themes", themes), *blocks],
-            version=_digest(content),
-            made=moment(datetime.now(UTC)),
-            program=__version__,
-        )
+    page = templates().get_template("page.html")
+    return page.render(
+        context,
+        content=Markup(content),
+        policy=policy(scripts, [style], live=live),
+        style=Markup(style),
+        scripts=[script_block(script) for script in scripts],
+        blocks=[json_block("themes", themes), *blocks],
+        version=_digest(content),
+        made=moment(datetime.now(UTC)),
+        program=__version__,
     )
 
 

@@ -4,24 +4,14 @@ from collections.abc import Callable, Iterator, Sequence
 
 from clar_tune.analysis import Comparison
 from clar_tune.records import to_stored
-from clar_tune.report.blocks import (
-    EVERYWHERE,
-    PAGE,
-    PRINT,
-    Block,
-    Document,
-    Figure,
-    Headline,
-    Matrix,
-    Prose,
-    Table,
-)
+from clar_tune.report import blocks
+from clar_tune.report.blocks import Block, Document, Headline, Prose, Table
 from clar_tune.report.builders import correlations, effects, methods
 from clar_tune.report.builders.flat import flat_of, origin_of
 from clar_tune.report.builders.matrix import matrix_of
 from clar_tune.report.texts import name, sentence
 
-TABLES: tuple[Callable[[Comparison], Table | Matrix], ...] = (
+TABLES: tuple[Callable[[Comparison], Table | blocks.Matrix], ...] = (
     *(correlations.spearman_table, correlations.pearson_table, correlations.coefficients_table),
     *(matrix_of, effects.gains_table, effects.gains_over_rivals_table, methods.methods_table),
     *(effects.searches_table, effects.scores_table, effects.rivals_table),
@@ -35,7 +25,7 @@ ACROSS = (
 """The same for tests over distinct graphs; without any test the conclusions say why."""
 
 
-def document_of(comparison: Comparison, figures: Sequence[Figure] = ()) -> Document:
+def document_of(comparison: Comparison, figures: Sequence[blocks.Figure] = ()) -> Document:
     """All that a comparison says: the same blocks for every format."""
     return Document(
         blocks=(*filter(_says_something, _blocks(comparison)), *figures),
@@ -47,12 +37,12 @@ def document_of(comparison: Comparison, figures: Sequence[Figure] = ()) -> Docum
 
 def _blocks(comparison: Comparison) -> Iterator[Block]:
     runs = ", ".join(map(name, comparison.runs))
-    medium = EVERYWHERE if comparison.scores else (PAGE,)
+    medium = blocks.EVERYWHERE if comparison.scores else (blocks.PAGE,)
     said = tuple(map(sentence, comparison.conclusions))
     if comparison.scores:
         yield Headline(f"{runs}: {_what(comparison)}")
     else:
-        yield Prose((f"{runs}: no winner has finals yet.",), media=(PRINT,))
+        yield Prose((f"{runs}: no winner has finals yet.",), media=(blocks.PRINT,))
     yield Prose(said, "What can be concluded, and what cannot", "conclusions", medium)
     if comparison.scores:
         for build in TABLES if comparison.across.reason else (*TABLES, *ACROSS):

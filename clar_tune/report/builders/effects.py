@@ -1,14 +1,13 @@
 """Scores and what they come to: each method on each row, against its backbone and its rivals."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from clar_tune.analysis import Comparison, Contrast, Place, Score, split_label
-from clar_tune.report import numbers
 from clar_tune.report.blocks import PAGE, PRINT, SIGNS, Cell, Column, Table
 from clar_tune.report.builders.fields import Field, count, number, spent, table_of, text, words
 from clar_tune.report.builders.notes import switched_off
-from clar_tune.report.numbers import p_value, ratio, size
+from clar_tune.report.numbers import gain, in_percent, p_value, ratio, score, share, signed, size
 from clar_tune.report.texts import name, place
 
 COMPARE_HAS_ALL = "clar-tune compare --format csv prints all."
@@ -40,12 +39,13 @@ def _judged(cell: Callable[[str], Cell]) -> Field[Result]:
     return Field(Column("verdict"), lambda r: cell(r.contrast.verdict) if r.contrast else Cell())
 
 
-def _points(contrast: Contrast, metric: str) -> Cell:
+def _in_points(field: Field[Result]) -> Field[Result]:
     """Of errors nothing: what a difference of errors means, depends on their scale."""
-    if contrast.ratio is not None:
-        return Cell()
-    half = size(contrast.half_width, metric)
-    return Cell(contrast.gain, numbers.gain(contrast.gain, metric), half=half)
+    return replace(field, cell=lambda r: Cell() if _has_ratio(r) else field.cell(r))
+
+
+def _has_ratio(result: Result) -> bool:
+    return result.contrast is not None and result.contrast.ratio is not None
 
 
 def signed_verdict(verdict: str, shown: str = "") -> Cell:
@@ -64,19 +64,19 @@ PLACE: Field[Result] = Field(
 MARKED_METHOD: Field[Result] = Field(
     Column("method"), lambda r: Cell(r.score.method, name(r.score.method) + switched_off(r.score))
 )
-MEAN = _scored(
-    "mean", lambda s, m: Cell(s.mean, numbers.score(s.mean, m), "best" if s.best else "")
-)
+MEAN = _scored("mean", lambda s, m: Cell(s.mean, score(s.mean, m), "best" if s.best else ""))
 HALF = _scored("±", lambda s, m: Cell(s.half_width, size(s.half_width, m)))
-PAPER = _scored("paper", lambda s, m: Cell(s.paper, numbers.score(s.paper, m)))
-ACTIVE = _scored("active", lambda s, _: Cell(s.penalty_active, numbers.share(s.penalty_active)))
+PAPER = _scored("paper", lambda s, m: Cell(s.paper, score(s.paper, m)))
+ACTIVE = _scored("active", lambda s, _: Cell(s.penalty_active, share(s.penalty_active)))
 SEARCHES: Field[Result] = count("searches", lambda r: r.score.searches)
 SPREAD = _scored("deviation", lambda s, m: Cell(s.search_spread, size(s.search_spread, m)))
 
-GAIN = _compared("gain", lambda c, m: Cell(c.gain, numbers.signed(c.gain, m)))
+GAIN = _compared("gain", lambda c, m: Cell(c.gain, signed(c.gain, m)))
 GAIN_HALF = _compared("± gain", lambda c, m: Cell(c.half_width, size(c.half_width, m)))
-POINTS = _compared("gain", _points)
-PAPER_GAIN = _compared("paper", lambda c, m: Cell(c.paper_gain, numbers.gain(c.paper_gain, m)))
+POINTS = _in_points(
+    _compared("gain", lambda c, m: Cell(c.gain, gain(c.gain, m), half=size(c.half_width, m)))
+)
+PAPER_GAIN = _compared("paper", lambda c, m: Cell(c.paper_gain, gain(c.paper_gain, m)))
 RATIO = _compared("ratio", lambda c, _: Cell(c.ratio, ratio(c.ratio)))
 RATIO_WITH_HALF = _compared(
     "ratio", lambda c, _: Cell(c.ratio, ratio(c.ratio), half=ratio(c.ratio_half_width))
@@ -85,9 +85,7 @@ PAPER_RATIO = _compared("paper's ratio", lambda c, _: Cell(c.paper_ratio, ratio(
 P = _compared("p", lambda c, _: Cell(c.p, p_value(c.p)))
 P_HOLM = _compared("p_holm", lambda c, _: Cell(c.p_holm, p_value(c.p_holm)))
 DETECTABLE = _compared("detectable", lambda c, m: Cell(c.detectable, size(c.detectable, m)))
-DETECTABLE_POINTS = _compared(
-    "detectable", lambda c, m: Cell(c.detectable, "" if c.ratio else size(c.detectable, m))
-)
+DETECTABLE_POINTS = _in_points(DETECTABLE)
 VERDICT = _judged(lambda verdict: Cell(verdict, verdict, verdict))
 SIGNED_VERDICT = _judged(signed_verdict)
 PAIRS: Field[Result] = count("pairs", lambda r: r.contrast.units if r.contrast else None)
@@ -208,11 +206,7 @@ def tallies_table(comparison: Comparison) -> Table:
 
 
 def _tally(verdict: str) -> Field[tuple[str, list[str]]]:
-    def cell(found: tuple[str, list[str]]) -> Cell:
-        times = found[1].count(verdict)
-        return Cell(times, str(times), verdict)
-
-    return number(verdict, cell)
+    return number(verdict, lambda found: Cell(n := found[1].count(verdict), str(n), verdict))
 
 
 def _unit(comparison: Comparison) -> str:
@@ -220,4 +214,4 @@ def _unit(comparison: Comparison) -> str:
 
 
 def _in_percent(comparison: Comparison) -> bool:
-    return all(numbers.in_percent(row.metric) for row in comparison.rows)
+    return all(in_percent(row.metric) for row in comparison.rows)

@@ -5,6 +5,7 @@ from clar_tune.graphs import PROTOCOLS
 from clar_tune.metric import metric_named
 from clar_tune.report import numbers
 from clar_tune.report.blocks import PAGE, PRINT, Below, Cell, Heading, Matrix, Row
+from clar_tune.report.builders.effects import COMPARE_HAS_ALL
 from clar_tune.report.builders.notes import labels, marks, notes_of
 from clar_tune.report.numbers import ratio
 from clar_tune.report.texts import name
@@ -28,6 +29,7 @@ def matrix_of(comparison: Comparison) -> Matrix:
         rows=tuple(rows),
         reading=_reading(comparison),
         notes=notes_of(comparison),
+        all_in=COMPARE_HAS_ALL,
         media=(PRINT, PAGE),
     )
 

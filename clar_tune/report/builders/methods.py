@@ -65,9 +65,7 @@ def methods_table(comparison: Comparison) -> Table:
         number("win/tie/loss", lambda s: Cell(s.wins, _against_plain(s))),
         *(BETTER, WORSE, RANK),
         number("active", lambda s: Cell(active[s.method], numbers.share(active[s.method]))),
-        number(
-            "trials", lambda s: Cell(s.budget.trials, f"{s.budget.trials:,}/{s.budget.asked:,}")
-        ),
+        number("trials", _of_asked),
         *spent(lambda s: s.budget)[1:4],
         number("seconds", lambda s: Cell(s.budget.seconds, numbers.count(s.budget.seconds))),
     )

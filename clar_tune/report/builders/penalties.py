@@ -17,12 +17,12 @@ FILTERS = ("gamma_", "gram_layer_")
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One part of a penalty in the finals of a winner; none if it adds nothing to the loss."""
+    """One part of a penalty in the finals of a winner; it has no name if there is none."""
 
     study: StudyView
     label: str
     """The column of its study in the comparison."""
-    name: str | None
+    name: str = ""
     value: float | None = None
     active: float | None = None
 
@@ -76,7 +76,7 @@ def _terms(study: StudyView, label: str) -> list[Term]:
     for term in dict.fromkeys(name for each in terms for name in each):
         means = _means([each[term] for each in terms if term in each])
         found.append(Term(study, label, term, means.get("value"), means.get("active")))
-    return found or [Term(study, label, None)]
+    return found or [Term(study, label)]
 
 
 def _weights(study: StudyView) -> str:

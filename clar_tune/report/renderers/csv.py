@@ -13,27 +13,19 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 def rendered(documents: Sequence[Document]) -> str:
     """The values of all tables; ``record`` says which table a line is of."""
+    records = [record for document in documents for record in _records(document)]
+    flat = [column.key for document in documents for column in document.flat.columns]
+    names = dict.fromkeys((*flat, *(name for record in records for name in record)))
     page = StringIO()
-    writer = csv.DictWriter(page, _columns(documents), restval="", lineterminator="\n")
+    writer = csv.DictWriter(page, names, restval="", lineterminator="\n")
     writer.writeheader()
-    for document in documents:
-        for record in _records(document):
-            writer.writerow({name: _safe(value) for name, value in record.items()})
+    for record in records:
+        writer.writerow({name: _safe(value) for name, value in record.items()})
     return page.getvalue()
 
 
-def _columns(documents: Sequence[Document]) -> list[str]:
-    """All columns, those of flat tables first."""
-    flat = [document.flat for document in documents if document.flat]
-    tables = [table for document in documents for table in document.data_tables()]
-    origin = [name for document in documents for name in document.origin]
-    shown = [column.key for table in tables for column in table.columns]
-    known = [column.key for table in flat for column in table.columns]
-    return list(dict.fromkeys((*known, *origin, *(["record"] if shown else []), *shown)))
-
-
 def _records(document: Document) -> Iterator[dict[str, Any]]:
-    for record in document.flat.records() if document.flat else ():
+    for record in document.flat.records():
         yield {**record, **document.origin}
     for table in document.data_tables():
         for record in table.records():

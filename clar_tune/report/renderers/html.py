@@ -39,7 +39,7 @@ def laid_out(matrix: Matrix) -> Grid:
     """Some rows of every graph, if they are too many."""
     rows = excerpt(matrix.rows, lambda row: row.heading.graph, MOST_ROWS)
     reading = matrix.reading or matrix.title
-    reading += _left_out(len(rows), len(matrix.rows), "clar-tune compare --format csv prints all.")
+    reading += _left_out(len(rows), len(matrix.rows), matrix.all_in)
     notes = matrix.notes_in(PAGE)
     headings, columns = tuple(row.heading for row in rows), matrix.columns
     lines = [[(row, place) for place in range(len(columns))] for row in rows]

@@ -62,10 +62,10 @@ def _small(text: str) -> Iterator[str]:
 def _matrix(matrix: Matrix) -> Iterator[str]:
     heads = [header(column.label, HEADER_ROOM) for column in matrix.columns]
     label = min(max(len(row.heading.label) for row in matrix.rows), LABEL_ROOM)
-    widths = [
-        GAP + max(map(len, (*head, *(_plain(row.cells[place]) for row in matrix.rows))))
-        for place, head in enumerate(heads)
-    ]
+    # As wide as cells, roughly: signs reach into the gap.
+    texts = [[f"{cell.text} + {cell.half}" for cell in row.cells] for row in matrix.rows]
+    columns = zip(heads, *texts, strict=True)
+    widths = [GAP + max(map(len, (*head, *own))) for head, *own in columns]
     for block in side_by_side(widths, ROOM - label):
         lines: list[list[str]] = []
         for row in matrix.rows:
@@ -82,11 +82,6 @@ def _head_lines(heads: Sequence[tuple[str, ...]]) -> list[list[str]]:
     height = max(map(len, heads))
     padded = [("",) * (height - len(head)) + head for head in heads]
     return [["", *map(escaped, line)] for line in zip(*padded, strict=True)]
-
-
-def _plain(cell: Cell) -> str:
-    """As wide as a cell, roughly; signs reach into the gap."""
-    return f"{cell.text} + {cell.half}"
 
 
 def _value(cell: Cell) -> str:

@@ -34,7 +34,7 @@ from clar_tune.analysis.comparison import compare
 from clar_tune.analysis.records import Across, Comparison, PairAcross
 from clar_tune.report import document_of, numbers, render
 from clar_tune.report.renderers.latex_text import escaped
-from clar_tune.report.renderers.layout import blocks, header
+from clar_tune.report.renderers.layout import header, side_by_side
 from clar_tune.report.texts import name
 
 GOLDEN = ROOT / "tests" / "golden"
@@ -266,9 +266,10 @@ def test_methods_are_named_in_full_whatever_the_width(width):
 
 
 def test_blocks_are_even_and_hold_every_column_once():
-    assert blocks([10] * 12, 120) == [range(12)]
-    assert blocks([10] * 12, 119) == [range(6), range(6, 12)]
-    assert blocks([10, 99, 10], 50) == [range(1), range(1, 2), range(2, 3)]  # too wide anyhow
+    assert side_by_side([10] * 12, 120) == [range(12)]
+    assert side_by_side([10] * 12, 119) == [range(6), range(6, 12)]
+    too_wide = [range(1), range(1, 2), range(2, 3)]
+    assert side_by_side([10, 99, 10], 50) == too_wide
 
 
 def test_names_of_methods_break_where_they_have_joints():
