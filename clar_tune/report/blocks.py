@@ -3,8 +3,8 @@
 Builders make blocks and know no format; renderers print blocks and know no comparison.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 PRINT, PAGE, DATA = "print", "page", "data"
@@ -61,6 +61,8 @@ class Column:
     help: str = ""
     name: str = ""
     """What programs call it; without one, the title with ``_`` for spaces."""
+    media: tuple[str, ...] = EVERYWHERE
+    """Where it is shown; what programs need and people do not is of ``DATA`` alone."""
 
     @property
     def key(self) -> str:
@@ -100,6 +102,13 @@ class Table:
     def starts_group(self, place: int) -> bool:
         """Whether a line begins with another name than the one before it."""
         return not place or self.lines[place].cells[0] != self.lines[place - 1].cells[0]
+
+    def keeping(self, places: Sequence[int]) -> "Table":
+        """The same with some of its columns."""
+        lines = (replace(n, cells=tuple(n.cells[place] for place in places)) for n in self.lines)
+        columns = tuple(self.columns[place] for place in places)
+        heads = sum(place < self.heads for place in places)
+        return replace(self, columns=columns, lines=tuple(lines), heads=heads)
 
     def records(self) -> Iterator[dict[str, Any]]:
         """The values of every line, by the names of columns."""
@@ -228,7 +237,9 @@ class Document:
     def shown_in(self, medium: str) -> Iterator[Block]:
         """The blocks of a medium; figures are drawn by the page, and told elsewhere."""
         for block in self.blocks:
-            if isinstance(block, Figure) or medium in block.media:
+            if isinstance(block, Table) and medium in block.media:
+                yield block.keeping([p for p, c in enumerate(block.columns) if medium in c.media])
+            elif isinstance(block, Figure) or medium in block.media:
                 yield block
 
     def data_tables(self) -> Iterator[Table]:

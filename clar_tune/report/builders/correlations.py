@@ -59,7 +59,7 @@ def spearman_table(comparison: Comparison) -> Table:
     """How scores go with the values of a key."""
     found = [c for c in comparison.correlations if c.kind == "spearman"]
     title = f"Spearman's coefficient of {_key(found)} and the score"
-    fields = (PLACE, METHOD, VALUE.named("rho"), INTERVAL, PAPER, PAIRS, FINALS)
+    fields = (PLACE, METHOD, VALUE.but(title="rho"), INTERVAL, PAPER, PAIRS, FINALS)
     return table_of("spearman", title, fields, found, 2, grouped=True, media=(PRINT,))
 
 
@@ -67,8 +67,8 @@ def pearson_table(comparison: Comparison) -> Table:
     """How scores agree under two values of a key."""
     found = [c for c in comparison.correlations if c.kind == "pearson"]
     title = f"Pearson's coefficient of the scores under two values of {_key(found)}"
-    cells, same = PAIRS.named("cells"), IDENTICAL.named("same")
-    values = (VALUES, VALUE.named("r"), INTERVAL, PAPER, cells, same, WITHOUT, GAP_WITH_HALF)
+    cells, same = PAIRS.but(title="cells"), IDENTICAL.but(title="same")
+    values = (VALUES, VALUE.but(title="r"), INTERVAL, PAPER, cells, same, WITHOUT, GAP_WITH_HALF)
     note = (
         "cells: conditions that have both values; same: those with the very same trainings; "
         "without: the coefficient without these. difference: second value less first, over all "
@@ -90,7 +90,7 @@ def coefficients_table(comparison: Comparison) -> Table:
         *(comparison.correlations, 5),
         "Spearman: the values of a key and the scores under them. Pearson: the mean scores of all "
         "cells under two values of it. Intervals are of 95 %.",
-        help=HELP,
+        helps=HELP,
         optional=("condition", "paper", "identical", "without", "difference", "± difference"),
         line=lambda found: {"graph": found.graph},
         media=(PAGE,),

@@ -102,7 +102,7 @@ _GAIN_HELP = {
     "verdict": "From p_holm < 0.05",
 }
 _PRINTED_GAIN = (
-    *(POINTS, PAPER_GAIN, RATIO_WITH_HALF, PAPER_RATIO.named("paper's"), P, P_HOLM),
+    *(POINTS, PAPER_GAIN, RATIO_WITH_HALF, PAPER_RATIO.but(title="paper's"), P, P_HOLM),
     DETECTABLE_POINTS,
 )
 
@@ -169,7 +169,7 @@ def scores_table(comparison: Comparison) -> Table:
         f"Scores in {unit}; {'gains' if percent else 'gains and ratios'} over the same backbone "
         f"without the regularizer{' in points' if percent else ''}, and what each study was "
         "given.",
-        help={**help, **_GAIN_HELP},
+        helps={**help, **_GAIN_HELP},
         optional=("condition", "paper", "active", *_GAIN_HELP),
         all_in=COMPARE_HAS_ALL,
         media=(PAGE,),
@@ -182,7 +182,7 @@ def rivals_table(comparison: Comparison) -> Table:
         *("rivals", "clar against its rivals", (GRAPH, CONDITION, METHOD, AGAINST, *_GAIN)),
         *(rivals_of(comparison), 4),
         "clar against each other regularizer of the same backbone, paired in the same way.",
-        help=_GAIN_HELP,
+        helps=_GAIN_HELP,
         optional=("condition", "ratio", "paper's ratio"),
         all_in=COMPARE_HAS_ALL,
         media=(PAGE,),

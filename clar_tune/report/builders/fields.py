@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Generic, TypeVar
+from types import MappingProxyType
+from typing import Any, Generic, TypeVar
 
 from clar_tune.analysis import Budget, duration
-from clar_tune.report.blocks import EVERYWHERE, Cell, Column, Line, Table
+from clar_tune.report.blocks import DATA, EVERYWHERE, Cell, Column, Line, Table
 from clar_tune.report.texts import name, sentence
 
 T = TypeVar("T")
@@ -21,13 +22,9 @@ class Field(Generic[T]):
     column: Column
     cell: Callable[[T], Cell]
 
-    def named(self, title: str) -> "Field[T]":
-        """The same under another title."""
-        return replace(self, column=replace(self.column, title=title))
-
-    def explained(self, help: Mapping[str, str]) -> Column:
-        """The column with what is said of it, if anything is."""
-        return replace(self.column, help=help.get(self.column.title, self.column.help))
+    def but(self, **changes: Any) -> "Field[T]":
+        """The same with another title, help, name or media."""
+        return replace(self, column=replace(self.column, **changes))
 
 
 def words(title: str, value: Callable[[T], str]) -> Field[T]:
@@ -85,7 +82,7 @@ def table_of(
     heads: int = 1,
     note: str = "",
     *,
-    help: Mapping[str, str] | None = None,
+    helps: Mapping[str, str] = MappingProxyType({}),
     optional: Collection[str] | None = None,
     line: Callable[[T], dict[str, str]] | None = None,
     grouped: bool = False,
@@ -94,31 +91,31 @@ def table_of(
 ) -> Table:
     """A table without those columns in which nothing stands.
 
-    ``help`` says what columns hold; ``optional`` names the only ones that may be left out;
+    ``helps`` says what columns hold; ``optional`` names the only ones that may be left out;
     ``line`` tells graph, method and key of a line where its columns do not.
     """
-    titles = [field.column.title for field in fields]
+    columns = [replace(f.column, help=helps.get(f.column.title, f.column.help)) for f in fields]
     lines = []
     for record in records:
         cells = tuple(field.cell(record) for field in fields)
-        values = dict(zip(titles, (cell.value for cell in cells), strict=True))
-        graph, method = values.get("graph") or "", values.get("method") or ""
-        given = line(record) if line else {"graph": graph, "method": method}
-        lines.append(Line(cells, **given))
-    kept = [
-        place
-        for place, title in enumerate(titles)
-        if (optional is not None and title not in optional)
-        or any(line.cells[place].text for line in lines)
-    ]
-    return Table(
+        known = {column.title: cell.value for column, cell in zip(columns, cells, strict=True)}
+        place = {side: known.get(side) or "" for side in ("graph", "method")}
+        lines.append(Line(cells, **(line(record) if line else place)))
+    whole = Table(
         ident=ident,
         title=title,
-        columns=tuple(fields[place].explained(help or {}) for place in kept),
-        lines=tuple(replace(line, cells=tuple(line.cells[p] for p in kept)) for line in lines),
-        heads=sum(place < heads for place in kept),
+        columns=tuple(columns),
+        lines=tuple(lines),
+        heads=heads,
         note=note,
         grouped=grouped and len({line.cells[0].text for line in lines}) < len(lines),
         all_in=all_in,
         media=media,
     )
+    needed = [optional is not None and column.title not in optional for column in columns]
+    filled = [any(_is_told(c, n.cells[p]) for n in lines) for p, c in enumerate(columns)]
+    return whole.keeping([p for p in range(len(columns)) if needed[p] or filled[p]])
+
+
+def _is_told(column: Column, cell: Cell) -> bool:
+    return cell.value is not None if column.media == (DATA,) else bool(cell.text)

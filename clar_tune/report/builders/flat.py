@@ -47,13 +47,8 @@ def flat_of(comparison: Comparison) -> Table:
 
 def origin_of(comparison: Comparison) -> dict[str, Any]:
     """What is compared, which every line of data begins with."""
-    return {
-        "runs": " ".join(comparison.runs),
-        "space": comparison.space,
-        "settings": comparison.settings,
-        "paper_table": comparison.paper_table,
-        "unit": comparison.unit,
-    }
+    names = ("space", "settings", "paper_table", "unit")
+    return {"runs": " ".join(comparison.runs), **{n: getattr(comparison, n) for n in names}}
 
 
 def _records(comparison: Comparison) -> Iterator[dict[str, Any]]:

@@ -62,7 +62,7 @@ def methods_table(comparison: Comparison) -> Table:
     fields: tuple[Field[Standing], ...] = (
         METHOD,
         number("best", lambda s: Cell(s.bests, f"{s.bests}/{s.rows}")),
-        number("win/tie/loss", lambda s: Cell(s.wins, _against_plain(s))),
+        number("win/tie/loss", _against_plain),
         *(BETTER, WORSE, RANK),
         number("active", lambda s: Cell(active[s.method], numbers.share(active[s.method]))),
         number("trials", _of_asked),
@@ -79,10 +79,9 @@ def _of_asked(standing: Standing) -> Cell:
     return Cell(trials, f"{trials:,}/{asked:,}")
 
 
-def _against_plain(standing: Standing) -> str:
-    if not _is_compared(standing):
-        return ""
-    return f"{standing.wins}/{standing.ties}/{standing.losses}"
+def _against_plain(standing: Standing) -> Cell:
+    shown = f"{standing.wins}/{standing.ties}/{standing.losses}"
+    return Cell(standing.wins, shown) if _is_compared(standing) else Cell()
 
 
 def _active(comparison: Comparison, method: str) -> float | None:
@@ -102,7 +101,7 @@ def standings_table(comparison: Comparison) -> Table:
     return table_of(
         *("standings", "Methods", fields, comparison.standings, 1),
         "Methods over all rows: means, verdicts, and the budget each one had.",
-        help=_STANDINGS_HELP,
+        helps=_STANDINGS_HELP,
         optional=(),
         media=(PAGE,),
     )
@@ -153,7 +152,7 @@ def _across(ident: str, what: str, pairs: Sequence[PairAcross], graphs: int) -> 
     fields = (FIRST, AGAINST, AHEAD_OR_NEITHER, P, P_HOLM, TOLD_APART)
     return table_of(
         *(ident, "Across graphs", fields, pairs, 2, note),
-        help=_ACROSS_HELP,
+        helps=_ACROSS_HELP,
         optional=(),
         media=(PAGE,),
     )

@@ -8,8 +8,7 @@ from clar_tune.analysis import WEIGHTS, RunView, StudyView
 from clar_tune.report import numbers
 from clar_tune.report.blocks import PAGE, Cell, Column, Table
 from clar_tune.report.builders.fields import Field, listing, number, table_of, text, words
-from clar_tune.report.builders.studies import label_of, studies_in
-from clar_tune.report.texts import setting
+from clar_tune.report.builders.studies import chosen, label_of, studies_in
 
 FILTERS = ("gamma_", "gram_layer_")
 """How facts of learned filters begin, which have figures of their own."""
@@ -34,7 +33,7 @@ _FIELDS: tuple[Field[Term], ...] = (
     number(
         "search", lambda t: Cell(t.study.search, str(t.study.search) if t.study.search else "")
     ),
-    words("weights", lambda term: _weights(term.study)),
+    words("weights", lambda term: chosen(term.study, WEIGHTS)),
     Field(
         Column("term"),
         lambda t: text(t.name) if t.name else Cell(None, "none in the loss", "quiet"),
@@ -60,7 +59,7 @@ def penalties_table(runs: Sequence[RunView]) -> Table:
     return table_of(
         *("terms", "What each regularizer really did", _FIELDS, found, 3),
         "Means over finals. A term that is never active left the training as it was.",
-        help=_HELP,
+        helps=_HELP,
         optional=("condition", "search", "facts"),
         line=lambda term: {"graph": term.study.graph, "method": term.label},
         all_in="the data of the figure have all.",
@@ -77,11 +76,6 @@ def _terms(study: StudyView, label: str) -> list[Term]:
         means = _means([each[term] for each in terms if term in each])
         found.append(Term(study, label, term, means.get("value"), means.get("active")))
     return found or [Term(study, label)]
-
-
-def _weights(study: StudyView) -> str:
-    params = study.best.params if study.best else {}
-    return ", ".join(f"{key} {setting(params[key])}" for key in WEIGHTS if key in params)
 
 
 def _facts(study: StudyView) -> str:

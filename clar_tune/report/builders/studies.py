@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from clar_tune.analysis import RunView, StudyView
 from clar_tune.report import numbers
@@ -82,7 +82,7 @@ def studies_table(runs: Sequence[RunView]) -> Table:
     return table_of(
         *("study-list", "All studies", fields, studies_in(runs), 4),
         "All studies. Validation scores chose the winner; only its finals were tested.",
-        help=_HELP,
+        helps=_HELP,
         optional=("run", "condition", "search"),
         line=_line,
         all_in="clar-tune query reads all.",
@@ -107,5 +107,10 @@ def _validation(study: StudyView) -> Cell:
 
 
 def _winner(study: StudyView) -> Cell:
+    return listing(chosen(study, sorted(study.best.params)) if study.best else "", "params")
+
+
+def chosen(study: StudyView, keys: Iterable[str]) -> str:
+    """Parameters of the winner, as far as it has them."""
     params = study.best.params if study.best else {}
-    return listing(", ".join(f"{key} {setting(params[key])}" for key in sorted(params)), "params")
+    return ", ".join(f"{key} {setting(params[key])}" for key in keys if key in params)
