@@ -235,12 +235,17 @@ class Document:
     """What every line of csv begins with, such as the names of runs."""
 
     def shown_in(self, medium: str) -> Iterator[Block]:
-        """The blocks of a medium; figures are drawn by the page, and told elsewhere."""
+        """The blocks of a medium, without empty tables; figures are told where none is drawn."""
         for block in self.blocks:
-            if isinstance(block, Table) and medium in block.media:
-                yield block.keeping([p for p, c in enumerate(block.columns) if medium in c.media])
-            elif isinstance(block, Figure) or medium in block.media:
-                yield block
+            match block:
+                case Table(lines=()) | Matrix(rows=()) if medium != DATA:
+                    continue
+                case Table(media=media, columns=columns) if medium in media:
+                    yield block.keeping([p for p, c in enumerate(columns) if medium in c.media])
+                case Headline() | Prose() | Matrix() if medium in block.media:
+                    yield block
+                case Figure():
+                    yield block
 
     def data_tables(self) -> Iterator[Table]:
         """Tables for programs that ``stored`` and ``flat`` do not hold."""

@@ -17,7 +17,7 @@ TABLES: tuple[Callable[[Comparison], Table | blocks.Matrix], ...] = (
     *(effects.searches_table, effects.scores_table, effects.rivals_table),
     *(effects.tallies_table, methods.standings_table),
 )
-"""All tables in their order; one without lines is left out."""
+"""All tables in their order; one without lines is shown nowhere."""
 ACROSS = (
     *(methods.ranks_table, methods.planned_tests_table),
     *(methods.planned_table, methods.pairs_table),
@@ -28,7 +28,7 @@ ACROSS = (
 def document_of(comparison: Comparison, figures: Sequence[blocks.Figure] = ()) -> Document:
     """All that a comparison says: the same blocks for every format."""
     return Document(
-        blocks=(*filter(_says_something, _blocks(comparison)), *figures),
+        blocks=(*_blocks(comparison), *figures),
         stored=to_stored(comparison),
         flat=flat_of(comparison),
         origin=origin_of(comparison),
@@ -54,7 +54,3 @@ def _what(comparison: Comparison) -> str:
     table = comparison.paper_table
     beside = f", beside Table {name(table)} of the paper" if table else ""
     return f"{name(comparison.space)}, {name(comparison.settings)} settings{beside}"
-
-
-def _says_something(block: Block) -> bool:
-    return not isinstance(block, Table) or bool(block.lines)

@@ -176,10 +176,8 @@ def _lines(table: Table, width: int) -> Iterator[RenderableType]:
             follows = table.grouped and not table.starts_group(number)
             if table.grouped and not follows:
                 shown.add_section()
-            names = (
-                (Cell(), *line.cells[1 : table.heads]) if follows else line.cells[: table.heads]
-            )
-            cells = (*names, *(line.cells[place] for place in places))
+            first = Cell() if follows else line.cells[0]
+            cells = (first, *line.cells[1 : table.heads], *(line.cells[p] for p in places))
             shown.add_row(*(Text(_text(cell), style=STYLES.get(cell.mark, "")) for cell in cells))
         yield shown
 
@@ -190,9 +188,8 @@ def _text(cell: Cell) -> str:
 
 def _empty_table(gap: int) -> RichTable:
     """One space of the gap between columns is drawn by the box."""
-    return RichTable(
-        box=box.SIMPLE_HEAD, padding=(0, 0, 0, gap - 1), show_edge=False, pad_edge=False
-    )
+    padding = (0, 0, 0, gap - 1)
+    return RichTable(box=box.SIMPLE_HEAD, padding=padding, show_edge=False, pad_edge=False)
 
 
 def _bullets(texts: Iterable[str]) -> RichTable:

@@ -146,6 +146,27 @@ def test_a_block_is_shown_in_its_media_alone(form: str):
         assert (f"of {name}" in text or f"{name}s" in text) == (name == medium)
 
 
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_table_may_be_empty_or_hold_names_alone(form: str):
+    matrix = Matrix(ident="none", title="No rows", sides=("a", "b"), columns=(), rows=())
+    empty = table_of("nothing", "No lines", (words("only", str),), [])
+    names = table_of("names", "Names", (words("one", str), words("two", str)), ["word"], 2)
+    text = render([Document((matrix, empty, names))], form)
+    assert text.count("word") == (4 if form == "html" else 2)  # there in an attribute too
+    assert "No rows" not in text and "No lines" not in text
+
+
+def test_what_programs_alone_need_stands_in_data_alone():
+    half = number("half", lambda floor: Cell(floor[2] / 1000)).but(media=(DATA,))
+    gain = number("gain", lambda floor: Cell(floor[1], f"{floor[1]:.2f}", half=f"{floor[2]}"))
+    table = table_of("t", "T", (words("graph", lambda floor: floor[0]), gain, half), FLOORS)
+    for form in TEXTS:
+        text = flattened(form, render([Document((table,))], form))
+        assert "half" not in text and ("0.55 ± 37" in text or "0.55 \\pm 37" in text)
+    (first, _) = json.loads(render([Document((table,))], "json"))["comparisons"][0]["t"]
+    assert first == {"graph": "texas", "gain": 0.5514, "half": 0.037}
+
+
 def test_an_unknown_format_is_refused():
     with pytest.raises(UnknownName, match="format.*'pdf'"):
         render([document()], "pdf")
@@ -208,7 +229,7 @@ def test_a_page_without_new_tables_has_no_place_for_them():
 
 def test_every_table_of_a_comparison_has_a_name_of_its_own():
     names = [b.ident for b in document_of(compared()).blocks if isinstance(b, Table | Matrix)]
-    assert len(names) == len(set(names)) == 8
+    assert len(names) == len(set(names)) == len(builder.TABLES)
 
 
 def test_cells_of_a_line_are_exported_in_full():
