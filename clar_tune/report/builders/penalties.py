@@ -8,7 +8,7 @@ from clar_tune.analysis import WEIGHTS, RunView, StudyView
 from clar_tune.report import numbers
 from clar_tune.report.blocks import PAGE, Cell, Column, Table
 from clar_tune.report.builders.fields import Field, listing, number, table_of, text, words
-from clar_tune.report.builders.studies import chosen, label_of, studies_in
+from clar_tune.report.builders.studies import chosen, label_of, search_of, studies_in
 
 FILTERS = ("gamma_", "gram_layer_")
 """How facts of learned filters begin, which have figures of their own."""
@@ -30,9 +30,7 @@ _FIELDS: tuple[Field[Term], ...] = (
     words("graph", lambda term: term.study.graph),
     words("condition", lambda term: term.study.condition),
     words("method", lambda term: term.study.method),
-    number(
-        "search", lambda t: Cell(t.study.search, str(t.study.search) if t.study.search else "")
-    ),
+    number("search", lambda term: search_of(term.study)),
     words("weights", lambda term: chosen(term.study, WEIGHTS)),
     Field(
         Column("term"),
