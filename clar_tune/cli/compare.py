@@ -48,7 +48,7 @@ def compare(runs: tuple[str, ...], space: str | None, form: str, store: str) -> 
       clar-tune compare --run first --run second --format csv
     """  # noqa: D301
     from clar_tune.cli.output import print_table
-    from clar_tune.report import FORMATS
+    from clar_tune.report import document_of, render
     from clar_tune.store import Store
 
     if runs and space is not None:
@@ -60,7 +60,7 @@ def compare(runs: tuple[str, ...], space: str | None, form: str, store: str) -> 
     if form == "table":
         print_table(*found)
     else:
-        click.echo(FORMATS[form](*found), nl=False)
+        click.echo(render(list(map(document_of, found)), form), nl=False)
 
 
 def _joined(store: Store, runs: Sequence[str]) -> Comparison:

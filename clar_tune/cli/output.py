@@ -41,10 +41,11 @@ def print_whole(table: Table) -> None:
 
 def print_table(*comparisons: Comparison) -> None:
     """Comparisons as tables, with styles on a terminal."""
-    from clar_tune.report import table
+    from clar_tune.report import document_of, render
 
-    page = console()
-    click.echo(table(*comparisons, width=page.width, styled=page.is_terminal), nl=False)
+    page, documents = console(), list(map(document_of, comparisons))
+    options = {"width": page.width, "styled": page.is_terminal}
+    click.echo(render(documents, "terminal", **options), nl=False)
 
 
 @contextmanager

@@ -307,12 +307,12 @@ def _conclude(outcome: api.RunOutcome, *, as_json: bool) -> None:
     """Print what came out, say what is missing, and exit accordingly."""
     from clar_tune.analysis import compare, read_run
     from clar_tune.cli.output import print_table
-    from clar_tune.report import FORMAT, data_of
+    from clar_tune.report import FORMAT, data_of, document_of
 
     comparison = compare([read_run(outcome.store, outcome.name)])
     if as_json:
         head = {"run": outcome.name, "state": outcome.state, "format": FORMAT}
-        click.echo(json.dumps({**head, "comparison": data_of(comparison)}, indent=2))
+        click.echo(json.dumps({**head, "comparison": data_of(document_of(comparison))}, indent=2))
     else:
         print_table(comparison)
     for study, lack in outcome.lacks.items():

@@ -4,24 +4,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from clar_tune.analysis import Comparison, RunView, to_cell
-from clar_tune.report.across import pairs_table, planned_table
-from clar_tune.report.coefficients import coefficients_table
+from clar_tune.report.blocks import PAGE, Figure, Matrix, Prose, Table
+from clar_tune.report.builders import studies
+from clar_tune.report.builders.comparison import document_of
+from clar_tune.report.builders.penalties import penalties_table
 from clar_tune.report.failures import failures_of
-from clar_tune.report.figures import Figure
-from clar_tune.report.formats.texts import name, sentence
 from clar_tune.report.manifests import head_of, manifest_of
-from clar_tune.report.matrix import matrix_of
-from clar_tune.report.penalties import penalties_table
 from clar_tune.report.progress import Liveness, progress_of
-from clar_tune.report.score_tables import rivals_table, scores_table, standings_table
-from clar_tune.report.study_tables import (
-    is_searched,
-    key_of,
-    studies_in,
-    studies_table,
-    title_of,
+from clar_tune.report.texts import name
+
+PLACED = (
+    *("conclusions", "tallies", "coefficients", "matrix", "legend", "scores", "rivals"),
+    *("standings", "planned", "pairs"),
 )
-from clar_tune.report.verdicts import tallies_of
+"""Blocks that the template puts into sections of its own; all others follow in their order."""
 
 
 def context_of(
@@ -36,24 +32,18 @@ def context_of(
     """What the templates show; ``versions`` are those of the studies' data, by key."""
     unfinished = live or any(run.row.state != "finished" for run in runs)
     places = [to_cell(p.place, comparison.columns) for run in runs for p in run.row.planned]
+    shown = document_of(comparison, drawn).shown_in(PAGE)
+    blocks = [block for block in shown if isinstance(block, Prose | Table | Matrix)]
     return {
         "live": live,
         "head": head_of(runs),
         "counts": _counts(runs),
         "progress": [progress_of(r, liveness.get(r.name)) for r in runs] if unfinished else [],
-        "conclusions": list(map(sentence, comparison.conclusions)),
-        "tallies": tallies_of(comparison),
-        "captions": list(map(sentence, comparison.caption)),
-        "matrix": matrix_of(comparison),
-        "coefficients": coefficients_table(comparison),
-        "scores": scores_table(comparison),
-        "rivals": rivals_table(comparison),
-        "standings": standings_table(comparison),
-        "planned": planned_table(comparison),
-        "pairs_table": pairs_table(comparison),
+        "document": dict.fromkeys(PLACED) | {block.ident: block for block in blocks},
+        "more": [block for block in blocks if block.ident not in PLACED],
         "across": comparison.across,
         "figures": drawn,
-        "study_list": studies_table(runs),
+        "study_list": studies.studies_table(runs),
         "choices": _choices(runs),
         "study_versions": versions,
         "penalties": penalties_table(runs),
@@ -66,23 +56,23 @@ def context_of(
 
 def _counts(runs: Sequence[RunView]) -> list[tuple[str, str]]:
     """The size of it all, in a few numbers."""
-    studies = [study for _, study in studies_in(runs)]
+    found = [study for _, study in studies.studies_in(runs)]
     return [
-        ("graphs", f"{len({study.graph for study in studies}):,}"),
-        ("methods", f"{len({study.method for study in studies}):,}"),
-        ("studies", f"{len(studies):,}"),
-        ("trials", f"{sum(len(study.trials) for study in studies):,}"),
-        ("repeats", f"{sum(study.repeats for study in studies):,}"),
-        ("finals", f"{sum(len(study.finals) for study in studies):,}"),
+        ("graphs", f"{len({study.graph for study in found}):,}"),
+        ("methods", f"{len({study.method for study in found}):,}"),
+        ("studies", f"{len(found):,}"),
+        ("trials", f"{sum(len(study.trials) for study in found):,}"),
+        ("repeats", f"{sum(study.repeats for study in found):,}"),
+        ("finals", f"{sum(len(study.finals) for study in found):,}"),
     ]
 
 
 def _choices(runs: Sequence[RunView]) -> dict[str, list[tuple[str, str]]]:
     """Keys and titles of studies with a search, by graph."""
     found: dict[str, list[tuple[str, str]]] = {}
-    for run, study in filter(lambda each: is_searched(each[1]), studies_in(runs)):
-        title = title_of(study) + (f" ({name(run.name)})" if len(runs) > 1 else "")
-        found.setdefault(name(study.graph), []).append((key_of(run, study), title))
+    for run, study in filter(lambda each: studies.is_searched(each[1]), studies.studies_in(runs)):
+        title = studies.title_of(study) + (f" ({name(run.name)})" if len(runs) > 1 else "")
+        found.setdefault(name(study.graph), []).append((studies.key_of(run, study), title))
     return found
 
 

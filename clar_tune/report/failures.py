@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from clar_tune.analysis import RunView, StudyView
-from clar_tune.report.formats.texts import name, sentence
-from clar_tune.report.study_tables import label_of, studies_in, title_of
+from clar_tune.report.builders.studies import label_of, studies_in, title_of
+from clar_tune.report.texts import name, sentence
 from clar_tune.rows import TrialRow
 
 MOST = 300

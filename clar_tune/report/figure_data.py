@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from clar_tune.report.figures import Figure
+from clar_tune.report.blocks import Figure
 
 Compact = dict[str, Any]
 

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from clar_tune.analysis import RunView, duration
-from clar_tune.report import words
-from clar_tune.report.formats.texts import name, sentence
+from clar_tune.report.texts import moment, name, sentence, setting
 
 STATES = {
     "running": "running",
@@ -65,8 +64,8 @@ def manifest_of(run: RunView) -> Manifest:
         "space": row.space,
         "settings": row.settings,
         "protocol": row.protocol,
-        "started": words.moment(row.started),
-        "ended": words.moment(row.ended) if row.ended else "not yet",
+        "started": moment(row.started),
+        "ended": moment(row.ended) if row.ended else "not yet",
         "time of work": _worked([run]),
         "seed": row.seed,
         "version of the numbers": row.numbers,
@@ -93,8 +92,8 @@ def _facts(runs: Sequence[RunView]) -> Iterator[tuple[str, str]]:
     yield "protocol", ", ".join(dict.fromkeys(name(run.row.protocol) for run in runs))
     started = min(run.row.started for run in runs)
     ended = [run.row.ended for run in runs if run.row.ended]
-    until = f" to {words.moment(max(ended))}" if len(ended) == len(runs) else ""
-    yield "when", f"{words.moment(started)}{until}, {_worked(runs)}"
+    until = f" to {moment(max(ended))}" if len(ended) == len(runs) else ""
+    yield "when", f"{moment(started)}{until}, {_worked(runs)}"
     yield "budget", _budget(runs[0].budget)
 
 
@@ -132,4 +131,4 @@ def _pairs(values: Mapping[str, Any]) -> Pairs:
 def _shown(value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(map(_shown, value))
-    return words.setting(value)
+    return setting(value)

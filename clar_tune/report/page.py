@@ -5,23 +5,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
-from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from clar_tune.analysis import RunView, StudyView, compare
-from clar_tune.report import figures, words
+from clar_tune.report import figures
+from clar_tune.report.builders.studies import is_searched, key_of, studies_in
 from clar_tune.report.content import context_of
 from clar_tune.report.embedding import checked, json_block, json_text, policy, script_block
 from clar_tune.report.figure_data import figures_data
 from clar_tune.report.progress import Liveness
+from clar_tune.report.renderers.html import FILES, templates
 from clar_tune.report.study_data import study_data
-from clar_tune.report.study_tables import is_searched, key_of, studies_in
+from clar_tune.report.texts import moment
 from clar_tune.version import __version__
 
-FILES = Path(__file__).parent / "files"
 SCRIPTS = ("records", "theme", "filters", "tables", "figures", "explorer", "live", "start")
 """Our scripts, in the order in which they stand in the page."""
 
@@ -68,7 +67,7 @@ class PageBuilder:
         versions = {key: _digest(text) for key, text in studies.items()}
         context = context_of(runs, comparison, drawn, versions, liveness or {}, live=self._live)
         context["figure_data"] = json_block("figure-data", json_text(figures_data(drawn)))
-        content = _sound(_templates().get_template("content.html").render(context))
+        content = _sound(templates().get_template("content.html").render(context))
         return Built(_sound(_page(context, content, studies)), content, studies)
 
     def _study(self, run: RunView, study: StudyView) -> str:
@@ -83,20 +82,17 @@ def _page(context: Mapping[str, Any], content: str, studies: Mapping[str, str]) 
     style, scripts = checked(_read("page.css")), (checked(figures.vega_script()), _our_script())
     blocks = [] if live else [json_block(f"study-{key}", text) for key, text in studies.items()]
     themes = json_text({"light": figures.LIGHT, "dark": figures.DARK})
-    return (
-        _templates()
-        .get_template("page.html")
-        .render(
-            context,
-            content=Markup(content),
-            policy=policy(scripts, [style], live=live),
-            style=Markup(style),
-            scripts=[script_block(script) for script in scripts],
-            blocks=[json_block("themes", themes), *blocks],
-            version=_digest(content),
-            made=words.moment(datetime.now(UTC)),
-            program=__version__,
-        )
+    page = templates().get_template("page.html")
+    return page.render(
+        context,
+        content=Markup(content),
+        policy=policy(scripts, [style], live=live),
+        style=Markup(style),
+        scripts=[script_block(script) for script in scripts],
+        blocks=[json_block("themes", themes), *blocks],
+        version=_digest(content),
+        made=moment(datetime.now(UTC)),
+        program=__version__,
     )
 
 
@@ -112,17 +108,6 @@ def _digest(text: str) -> str:
 def _sound(text: str) -> str:
     """Half characters, which no file can hold, become question marks."""
     return text.encode("utf-8", "replace").decode()
-
-
-@cache
-def _templates() -> Environment:
-    return Environment(
-        loader=FileSystemLoader(FILES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
 
 
 @cache

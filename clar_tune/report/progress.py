@@ -14,8 +14,8 @@ from clar_tune.analysis import (
 )
 from clar_tune.metric import metric_named
 from clar_tune.records import StudyProgress
-from clar_tune.report import words
-from clar_tune.report.formats.texts import name, place as place_name
+from clar_tune.report import numbers
+from clar_tune.report.texts import name, place as place_name
 
 MOST_PLACES = 120
 """Of more studies those at work are shown, then the first of each graph."""
@@ -138,7 +138,7 @@ def _place(place: Place, searches: Sequence[StudyProgress], columns: Collection[
         method=to_cell(place, columns)[2],
         where=place_name(graph, condition),
         title=name(method),
-        best=words.score(_best(begun), searches[0].metric),
+        best=numbers.score(_best(begun), searches[0].metric),
         state=_state(searches, begun),
         trials=Bar("trials", sum(s.done for s in begun), sum(s.trials for s in begun), states),
         finals=f"{finals}/{wanted}" if begun else "",

@@ -6,11 +6,10 @@ from statistics import fmean
 from typing import Any
 
 from clar_tune.analysis import RunView, StudyView, counted, duration, importances
-from clar_tune.report import figures, words
+from clar_tune.report import figures, numbers
+from clar_tune.report.builders.studies import key_of, title_of
 from clar_tune.report.figure_data import compact, figures_data
-from clar_tune.report.formats import numbers
-from clar_tune.report.formats.texts import name
-from clar_tune.report.study_tables import key_of, title_of
+from clar_tune.report.texts import name, setting
 from clar_tune.rows import TrialRow
 
 LONGEST_ERROR = 200
@@ -73,7 +72,7 @@ def _setting(value: Any) -> Any:
     """Numbers stay numbers; null is a setting of its own, not a missing one."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         return value
-    return words.setting(value)
+    return setting(value)
 
 
 def _facts(study: StudyView) -> list[tuple[str, str]]:
@@ -98,7 +97,7 @@ def _winner(study: StudyView) -> dict[str, Any] | None:
     if best is None:
         return None
     params = best.params
-    score = words.score(best.val_score, study.metric)
+    score = numbers.score(best.val_score, study.metric)
     percent = " %" if numbers.in_percent(study.metric) else ""
     text = f"Trial {best.trial}"
     if score:
@@ -106,5 +105,5 @@ def _winner(study: StudyView) -> dict[str, Any] | None:
         text += f": mean validation {study.metric} {score}{percent} over {repeats}"
     return {
         "text": text,
-        "params": [(key, words.setting(params[key])) for key in sorted(params)],
+        "params": [(key, setting(params[key])) for key in sorted(params)],
     }

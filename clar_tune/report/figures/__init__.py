@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from clar_tune.analysis import Comparison, RunView
+from clar_tune.report.blocks import Figure
 from clar_tune.report.figures.against_paper import paper_figure
 from clar_tune.report.figures.budget import budget_figure
 from clar_tune.report.figures.expected import expected_figures
@@ -11,7 +12,6 @@ from clar_tune.report.figures.gains import gain_figures
 from clar_tune.report.figures.pairs import pair_figures
 from clar_tune.report.figures.penalty import penalty_figure
 from clar_tune.report.figures.ranks import rank_figure
-from clar_tune.report.figures.records import Figure
 from clar_tune.report.figures.responses import response_figures
 from clar_tune.report.figures.script import vega_script
 from clar_tune.report.figures.study import of_study

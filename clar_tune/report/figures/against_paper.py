@@ -6,8 +6,9 @@ from typing import Any
 import altair as alt
 
 from clar_tune.analysis import Comparison, Score
+from clar_tune.report.blocks import Figure
 from clar_tune.report.figures.charts import ONCE, ROWS, scaled, spec_of, worded
-from clar_tune.report.figures.records import Figure, place_name, short
+from clar_tune.report.figures.names import place_name, short
 from clar_tune.report.figures.scales import method_scales, parts_of
 from clar_tune.report.figures.units import Unit, unit_of
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from clar_tune.report.figures.records import short
+from clar_tune.report.figures.names import short
 from clar_tune.report.figures.trials import PLACES, Trials
 from clar_tune.space import Choice, Range
 

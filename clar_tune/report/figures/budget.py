@@ -6,9 +6,10 @@ from typing import Any
 import altair as alt
 
 from clar_tune.analysis import RunView, StudyView, counted
+from clar_tune.report.blocks import Figure
 from clar_tune.report.figures.charts import ROWS, beside, spec_of
+from clar_tune.report.figures.names import short
 from clar_tune.report.figures.places import by_place
-from clar_tune.report.figures.records import Figure, short
 from clar_tune.report.figures.scales import ONE_LINE, legend
 from clar_tune.report.figures.theme import BLUE, ORANGE
 

@@ -8,9 +8,10 @@ import altair as alt
 
 from clar_tune.analysis import RunView, StudyView
 from clar_tune.metric import metric_named
+from clar_tune.report.blocks import Figure
 from clar_tune.report.figures.charts import ROWS, spec_of, whole_ticks
+from clar_tune.report.figures.names import file_stem, short
 from clar_tune.report.figures.places import by_place
-from clar_tune.report.figures.records import Figure, file_stem, short
 from clar_tune.report.figures.scales import DASHED, line_scales, parts_of
 from clar_tune.report.figures.units import Unit, unit_of
 from clar_tune.rows import TrialRow

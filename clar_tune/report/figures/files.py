@@ -8,7 +8,7 @@ from typing import Any
 import vl_convert
 
 from clar_tune.errors import StoreError
-from clar_tune.report.figures.records import Figure
+from clar_tune.report.blocks import Figure
 from clar_tune.report.figures.theme import FILES
 
 WIDTH = 640

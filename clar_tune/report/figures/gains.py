@@ -5,9 +5,10 @@ from typing import Any
 
 from clar_tune.analysis import Comparison, Contrast, counted
 from clar_tune.metric import metric_named
+from clar_tune.report.blocks import Figure
 from clar_tune.report.figures.charts import excerpt_note
 from clar_tune.report.figures.gain_chart import NO_VERDICT, Measure, edge_of, gain_spec
-from clar_tune.report.figures.records import Figure, place_name, short
+from clar_tune.report.figures.names import place_name, short
 from clar_tune.report.figures.units import Unit, unit_of
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import altair as alt
 
 from clar_tune.analysis import counted
+from clar_tune.report.blocks import Spec
 from clar_tune.report.figures.charts import (
     ROWS,
     scaled,
@@ -16,7 +17,6 @@ from clar_tune.report.figures.charts import (
     winner_param,
     worded,
 )
-from clar_tune.report.figures.records import Spec
 from clar_tune.report.figures.scales import STATES, state_scales
 from clar_tune.report.figures.trials import Trials
 from clar_tune.report.figures.units import Unit

@@ -7,8 +7,9 @@ from typing import Any
 import altair as alt
 
 from clar_tune.analysis import FEWEST, TRUSTED, counted
+from clar_tune.report.blocks import Rows
 from clar_tune.report.figures.charts import ROWS, beside, spec_of
-from clar_tune.report.figures.records import Rows, short
+from clar_tune.report.figures.names import short
 from clar_tune.report.figures.scales import ONE_LINE
 from clar_tune.report.figures.theme import BLUE
 from clar_tune.report.figures.trials import Trials

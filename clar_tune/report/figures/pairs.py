@@ -7,8 +7,9 @@ from typing import Any
 import altair as alt
 
 from clar_tune.analysis import Comparison, Correlation
+from clar_tune.report.blocks import Figure
 from clar_tune.report.figures.charts import ONCE, ROWS, scaled, spec_of
-from clar_tune.report.figures.records import Figure, file_stem, short
+from clar_tune.report.figures.names import file_stem, short
 from clar_tune.report.figures.theme import BLUE
 from clar_tune.report.figures.units import Unit, unit_of
 

@@ -7,9 +7,10 @@ from typing import Any
 
 import altair as alt
 
+from clar_tune.report.blocks import Spec
 from clar_tune.report.figures.axes import LOWEST, Axis, axes_of, height_of
 from clar_tune.report.figures.charts import ONCE, ROWS, scaled, spec_of, winner_param, worded
-from clar_tune.report.figures.records import Spec, short
+from clar_tune.report.figures.names import short
 from clar_tune.report.figures.trials import Trials
 from clar_tune.report.figures.units import Unit
 

@@ -7,6 +7,7 @@ from typing import Any
 import altair as alt
 
 from clar_tune.analysis import Comparison, RunView, StudyView, counted
+from clar_tune.report.blocks import Figure
 from clar_tune.report.figures.charts import (
     LINE,
     ONCE,
@@ -19,8 +20,8 @@ from clar_tune.report.figures.charts import (
     spec_of,
     worded,
 )
+from clar_tune.report.figures.names import place_name, short
 from clar_tune.report.figures.places import by_place
-from clar_tune.report.figures.records import Figure, place_name, short
 from clar_tune.report.figures.theme import BLUE, GREY, ORANGE
 
 NO_WEIGHT = "weight 0"

@@ -6,9 +6,11 @@ from typing import Any
 
 import altair as alt
 
-from clar_tune.analysis import LEVEL, Across, Comparison, PairAcross, least_p
+from clar_tune.analysis import Comparison
+from clar_tune.report.blocks import Figure
+from clar_tune.report.builders.methods import out_of_reach
 from clar_tune.report.figures.charts import ROWS, spec_of
-from clar_tune.report.figures.records import Figure, short
+from clar_tune.report.figures.names import short
 
 BAR, STEP = 10, 22
 """Heights in pixels: from bar to bar, from label to label."""
@@ -121,17 +123,6 @@ def _tooltip() -> list[alt.Tooltip]:
     ]
 
 
-def out_of_reach(pairs: Sequence[PairAcross], across: Across) -> str:
-    """What to say of so many pairs that Holm's correction cannot find the clearest difference."""
-    least = least_p(len(across.graphs)) * len(pairs)
-    if least < LEVEL:
-        return ""
-    return (
-        f"None of these {len(pairs)} pairs could be told apart: over {len(across.graphs)} graphs "
-        f"the least p_holm of so many is {min(least, 1.0):.2g}."
-    )
-
-
 def _text(comparison: Comparison, rows: Sequence[dict[str, Any]]) -> str:
     across = comparison.across
     order = ", ".join(f"{short(row['method'], 40)} {row['rank']:.2f}" for row in rows)
@@ -140,7 +131,7 @@ def _text(comparison: Comparison, rows: Sequence[dict[str, Any]]) -> str:
     if across.reason:
         return f"{text}No bars, because there is no test across graphs: {across.reason}"
     test = "" if across.friedman is None else f" Friedman's test: p = {across.friedman:.2g}."
-    note = out_of_reach(across.pairs, across)
+    note = out_of_reach(across.pairs, len(across.graphs))
     if note:
         return f"{text}One bar joins all of them. {note}{test}"
     joined = "; ".join(", ".join(short(m, 40) for m in clique) for clique in across.cliques)

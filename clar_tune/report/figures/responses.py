@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clar_tune.analysis import Place, RunView, StudyView, responses
+from clar_tune.report.blocks import Figure
 from clar_tune.report.figures.charts import ONCE, ROWS, spec_of
+from clar_tune.report.figures.names import file_stem, place_name, short
 from clar_tune.report.figures.places import by_place
-from clar_tune.report.figures.records import Figure, file_stem, place_name, short
 from clar_tune.report.figures.scales import stroke_scales
 
 HEIGHT = 300

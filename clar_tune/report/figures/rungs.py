@@ -6,8 +6,8 @@ from typing import Any
 
 import altair as alt
 
+from clar_tune.report.blocks import Spec
 from clar_tune.report.figures.charts import ROWS, spec_of
-from clar_tune.report.figures.records import Spec
 from clar_tune.report.figures.scales import state_scales
 from clar_tune.report.figures.trials import Trials
 from clar_tune.report.figures.units import Unit

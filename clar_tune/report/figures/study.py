@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from clar_tune.analysis import StudyView
+from clar_tune.report.blocks import Figure, Rows, Spec
 from clar_tune.report.figures.history import history_spec, history_text
 from clar_tune.report.figures.importance import (
     importance_rows,
@@ -10,8 +11,8 @@ from clar_tune.report.figures.importance import (
     importance_text,
     no_importance,
 )
+from clar_tune.report.figures.names import file_stem, place_name, short
 from clar_tune.report.figures.parallel import parallel_spec, parallel_text
-from clar_tune.report.figures.records import Figure, Rows, Spec, file_stem, place_name, short
 from clar_tune.report.figures.rungs import rungs_spec, rungs_text
 from clar_tune.report.figures.trials import Trials, trials_of
 from clar_tune.report.figures.weights import weights_spec, weights_text

@@ -6,7 +6,7 @@ from typing import Any
 import altair as alt
 
 from clar_tune.report.figures.charts import ROWS, Layers, scaled, spec_of, worded
-from clar_tune.report.figures.records import short
+from clar_tune.report.figures.names import short
 from clar_tune.report.figures.scales import DASHED, label_scales
 from clar_tune.report.figures.units import Unit
 

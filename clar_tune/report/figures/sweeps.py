@@ -7,7 +7,8 @@ from typing import Any
 
 from clar_tune.analysis import Comparison, Correlation, Score, condition_of, parts_of
 from clar_tune.metric import metric_named
-from clar_tune.report.figures.records import Figure, file_stem, place_name, short
+from clar_tune.report.blocks import Figure
+from clar_tune.report.figures.names import file_stem, place_name, short
 from clar_tune.report.figures.sweep_chart import sweep_spec
 from clar_tune.report.figures.units import Unit, score_title, unit_of
 

@@ -8,7 +8,8 @@ from statistics import fmean
 from typing import Any
 
 from clar_tune.analysis import StudyView, searched
-from clar_tune.report.figures.records import Rows, short
+from clar_tune.report.blocks import Rows
+from clar_tune.report.figures.names import short
 from clar_tune.report.figures.units import Unit, unit_of
 from clar_tune.rows import TrialRow
 from clar_tune.space import Choice, Range

@@ -7,8 +7,8 @@ from typing import Any, Literal
 
 import altair as alt
 
+from clar_tune.report.blocks import Spec
 from clar_tune.report.figures.charts import ROWS, spec_of
-from clar_tune.report.figures.records import Spec
 from clar_tune.report.figures.trials import Trials
 from clar_tune.report.figures.units import Unit
 from clar_tune.space import Choice, Range

@@ -12,7 +12,12 @@ from support.results import finished, plausible
 from clar_tune.analysis.comparison import compare
 from clar_tune.analysis.conclusions import _detectable
 from clar_tune.analysis.records import Comparison
-from clar_tune.report.formats import FORMATS
+from clar_tune.report import document_of, render
+
+
+def printed(form: str, comparison: Comparison) -> str:
+    return render([document_of(comparison)], form)
+
 
 SEARCHED = """
 description: clar is searched
@@ -108,7 +113,7 @@ class TestSearches:
         assert found.unit == "search"
         assert "interval over 2 searches, each of which is one unit" in said(found.caption)
         assert "over seeds" not in said(found.caption)
-        assert "pairs: searches that both have" in FORMATS["table"](found)
+        assert "pairs: searches that both have" in printed("terminal", found)
         assert not any("not a search" in text for text in found.caption)
 
     def test_one_search_has_its_finals_for_units(self):
@@ -184,14 +189,14 @@ class TestWeights:
         marked = {score.method for score in found.scores if score.without_complement}
         assert marked == {"gcn+clar"}
         assert "chose beta 0, which is nl, for gcn+clar on texas" in said(found.conclusions)
-        text = FORMATS["table"](found)
+        text = printed("terminal", found)
         assert "gcn+clar¶" in text and "¶ beta 0: the same as nl" in text
 
     @pytest.mark.parametrize("weights", ["{alpha: 0, beta: 0}", "{alpha: 1, beta: 1}"])
     def test_other_weights_are_not(self, weights):
         found = self.found(weights)
         assert not any(score.without_complement for score in found.scores)
-        assert "¶" not in FORMATS["table"](found)
+        assert "¶" not in printed("terminal", found)
 
 
 def test_equal_means_share_the_star_and_the_rank():
@@ -209,7 +214,7 @@ def test_protocols_and_the_sizes_of_their_splits_are_stated():
     (sentence,) = (text for text in found.caption if text.startswith("balanced-60-20-20 ("))
     assert "per class int(0.6 N / C) training nodes" in sentence
     assert sentence.endswith("nodes that train/validate/test: texas 82/36/65, cora 600/200/200.")
-    record = FORMATS["csv"](found).splitlines()
+    record = printed("csv", found).splitlines()
     assert ",82,36,65," in record[1]
 
 
@@ -219,14 +224,14 @@ def test_the_papers_table_is_named_only_where_it_says_something():
     apart = text.format(graphs="cora", protocol="planetoid", finals=5)
     found = compare([finished(apart)])
     assert found.paper_table is None
-    assert "of the paper" not in FORMATS["table"](found)
+    assert "of the paper" not in printed("terminal", found)
     assert not any(sentence.startswith("Paper: ") for sentence in found.caption)
-    assert "beside Table III of the paper" in FORMATS["table"](compare([finished(beside)]))
+    assert "beside Table III of the paper" in printed("terminal", compare([finished(beside)]))
 
 
 def test_seconds_are_those_of_the_search_and_of_the_winners_finals():
     assert "seconds: the search and the finals of its winner." in " ".join(
-        FORMATS["table"](compare([table(CLEAR)])).split()
+        printed("terminal", compare([table(CLEAR)])).split()
     )
 
 

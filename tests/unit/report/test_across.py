@@ -12,9 +12,10 @@ from clar_tune.analysis.comparison import compare
 from clar_tune.analysis.records import Comparison
 from clar_tune.analysis.runs import RunView
 from clar_tune.report import build_page
-from clar_tune.report.across import pairs_table, planned_table
+from clar_tune.report.builders.matrix import matrix_of
+from clar_tune.report.builders.methods import pairs_table, planned_table
 from clar_tune.report.figures import of_comparison
-from clar_tune.report.matrix import matrix_of
+from clar_tune.report.renderers.html import laid_out
 
 GRAPHS = (
     *("chameleon", "squirrel", "texas", "cora", "citeseer", "pubmed"),
@@ -57,10 +58,10 @@ def test_planned_comparisons_say_who_is_ahead():
 
 def test_a_table_without_any_chance_says_so():
     planned, every = planned_table(comparison()), pairs_table(comparison())
-    assert "could be told apart" not in planned.caption
+    assert "could be told apart" not in planned.note
     assert (
         "None of these 15 pairs could be told apart: over 9 graphs the least p_holm of so many "
-        "is 0.059." in every.caption
+        "is 0.059." in every.note
     )
     assert {told for *_, told in cells(every).values()} == {"○ no"}
     assert cells(every)["gcn", "gcn+clar"][0] == "gcn+clar"  # ahead, but not told apart
@@ -78,9 +79,9 @@ def test_the_page_has_both_tables_the_planned_one_first():
 
 def test_every_mark_in_the_matrix_is_explained_below_it():
     matrix = matrix_of(comparison())
-    flags = {flag for line in matrix.lines for entry in line if entry for flag in entry.flags}
+    flags = {sign for row in matrix.rows for cell in row.cells for sign in cell.signs} - {"*"}
     assert "¶" in flags  # some winner of clar has beta 0
-    assert {note[0] for note in matrix.footnotes} == flags
+    assert {note.sign for note in laid_out(matrix).notes} == flags
 
 
 def test_winning_parameters_are_told_whole():

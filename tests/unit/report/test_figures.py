@@ -32,7 +32,7 @@ from clar_tune.report.figures.expected import expected_best, preferred_last
 from clar_tune.report.figures.files import WIDTH, drawn
 from clar_tune.report.figures.gain_chart import edge_of
 from clar_tune.report.figures.gains import gain_figures
-from clar_tune.report.figures.records import file_stem
+from clar_tune.report.figures.names import file_stem
 from clar_tune.report.figures.theme import BLUE, GREY, ORANGE, PURPLE
 from clar_tune.report.figures.trials import rungs_of, trials_of
 from clar_tune.search.manifest import manifest_of

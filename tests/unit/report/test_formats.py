@@ -32,10 +32,10 @@ from support.swept_scores import (
 
 from clar_tune.analysis.comparison import compare
 from clar_tune.analysis.records import Across, Comparison, PairAcross
-from clar_tune.report.formats import FORMATS, numbers, table
-from clar_tune.report.formats.latex_text import escaped
-from clar_tune.report.formats.matrix import blocks, header
-from clar_tune.report.formats.texts import name
+from clar_tune.report import document_of, numbers, render
+from clar_tune.report.renderers.latex_text import escaped
+from clar_tune.report.renderers.layout import header, side_by_side
+from clar_tune.report.texts import name
 
 GOLDEN = ROOT / "tests" / "golden"
 ENDINGS = {"table": "txt", "markdown": "md", "latex": "tex", "csv": "csv", "json": "json"}
@@ -59,6 +59,12 @@ paper: III
 finals: 5
 settings: {tuned: {regularizers: {clar: {alpha: 1, beta: 1}, nl: {alpha: 1}}}}
 """
+
+
+def printed(form: str, *comparisons: Comparison, **options: Any) -> str:
+    """As ``compare`` prints it, which calls the format of a terminal ``table``."""
+    documents = list(map(document_of, comparisons))
+    return render(documents, "terminal" if form == "table" else form, **options)
 
 
 @cache
@@ -158,7 +164,7 @@ def changed(record: Any, names: dict[str, str] | None = None) -> Any:
     return record
 
 
-CASES = [("comparison", plain, form) for form in FORMATS]
+CASES = [("comparison", plain, form) for form in ENDINGS]
 CASES += [("hostile", hostile, form) for form in ("table", "markdown", "latex")]
 CASES += [("columns", columns, form) for form in ("table", "csv")]
 CASES += [("errors", errors, form) for form in ("table", "markdown", "latex", "csv")]
@@ -169,7 +175,7 @@ CASES += [("pearson", pearson, form) for form in ("table", "latex", "csv")]
 @pytest.mark.parametrize(("stem", "made", "form"), CASES)
 def test_golden(stem, made, form):
     file = GOLDEN / f"{stem}.{ENDINGS[form]}"
-    text = FORMATS[form](made())
+    text = printed(form, made())
     if os.environ.get("UPDATE_GOLDEN"):
         file.write_text(text, encoding="utf-8")
     assert text == file.read_text(encoding="utf-8")
@@ -199,7 +205,7 @@ def lines_of(text: str, start: str) -> list[str]:
 
 
 def test_our_number_its_interval_and_the_papers_stand_below_each_other():
-    lines = FORMATS["table"](plain()).splitlines()
+    lines = printed("table", plain()).splitlines()
     place = next(number for number, line in enumerate(lines) if line.startswith("chameleon¹"))
     score, paper = plain().scores[0], 61.25
     assert lines[place].split()[1] == f"{100 * score.mean:.2f}"
@@ -208,15 +214,15 @@ def test_our_number_its_interval_and_the_papers_stand_below_each_other():
 
 
 def test_the_best_of_each_row_has_a_mark_and_is_bold():
-    rows = [lines_of(FORMATS["table"](plain()), graph)[0] for graph in ("cham", "corn", "texas")]
+    rows = [lines_of(printed("table", plain()), graph)[0] for graph in ("cham", "corn", "texas")]
     assert [row.count("*") for row in rows] == [1, 1, 1]
     assert all(row.rstrip("§").endswith("*") for row in rows)  # sage+clar, the last, is best
     best = next(f"{100 * score.mean:.2f}*" for score in plain().scores if score.best)
-    assert f"\x1b[1m{best}" in table(plain(), styled=True)
+    assert f"\x1b[1m{best}" in printed("table", plain(), styled=True)
 
 
 def test_digits_stand_in_line_whatever_marks_follow():
-    text = FORMATS["table"](plain())
+    text = printed("table", plain())
     top = lines_of(text, "texas")[0]
     middle, paper = text.splitlines()[text.splitlines().index(top) + 1 :][:2]
     points = [[match.start() for match in re.finditer(r"\.", line)] for line in (top, middle)]
@@ -224,7 +230,7 @@ def test_digits_stand_in_line_whatever_marks_follow():
 
 
 def test_twelve_methods_fit_100_columns_in_one_block():
-    text = FORMATS["table"](wide())
+    text = printed("table", wide())
     assert max(map(cell_len, text.splitlines())) <= 100
     assert len(lines_of(text, "squirrel¹")) == 1
 
@@ -233,7 +239,7 @@ def test_twelve_methods_fit_100_columns_in_one_block():
 @pytest.mark.parametrize("made", [wide, swept, hostile, lambda: changed(wide(), OWN)])
 def test_nothing_is_wider_than_the_page_and_no_number_is_cut(made, width):
     comparison = made()
-    text = table(comparison, width=width)
+    text = printed("table", comparison, width=width)
     assert max(map(cell_len, text.splitlines())) <= width
     metric = comparison.rows[0].metric
     for score in comparison.scores:
@@ -245,24 +251,25 @@ def test_nothing_is_wider_than_the_page_and_no_number_is_cut(made, width):
 
 
 def test_no_page_is_so_narrow_that_numbers_are_cut():
-    assert table(plain(), width=20) == table(plain(), width=80)
-    assert "…" not in table(plain(), width=80)
+    assert printed("table", plain(), width=20) == printed("table", plain(), width=80)
+    assert "…" not in printed("table", plain(), width=80)
 
 
 @pytest.mark.parametrize("width", [80, 81, 90, 100, 200])
 def test_methods_are_named_in_full_whatever_the_width(width):
-    text = table(plain(), width=width)
+    text = printed("table", plain(), width=width)
     standings = text.partition("Methods over all rows")[2].partition("best: rows")[0]
     numbers = [line.split() for line in standings.splitlines() if line.startswith("gcn+clar ")]
-    whole = table(plain(), width=200).partition("Methods over all rows")[2].splitlines()
+    whole = printed("table", plain(), width=200).partition("Methods over all rows")[2].splitlines()
     (wanted,) = (line.split() for line in whole if line.startswith("gcn+clar "))
     assert [cell for _, *cells in numbers for cell in cells] == wanted[1:]
 
 
 def test_blocks_are_even_and_hold_every_column_once():
-    assert blocks([10] * 12, 120) == [range(12)]
-    assert blocks([10] * 12, 119) == [range(6), range(6, 12)]
-    assert blocks([10, 99, 10], 50) == [range(1), range(1, 2), range(2, 3)]  # too wide anyhow
+    assert side_by_side([10] * 12, 120) == [range(12)]
+    assert side_by_side([10] * 12, 119) == [range(6), range(6, 12)]
+    too_wide = [range(1), range(1, 2), range(2, 3)]
+    assert side_by_side([10, 99, 10], 50) == too_wide
 
 
 def test_names_of_methods_break_where_they_have_joints():
@@ -272,7 +279,7 @@ def test_names_of_methods_break_where_they_have_joints():
 
 
 def test_the_conclusions_are_the_last_thing_on_a_terminal():
-    text = FORMATS["table"](plain())
+    text = printed("table", plain())
     box = text[text.index("╭─ What can be concluded") :]
     assert "Validation chose weight 0" in box
     assert text.index("How to read it") < text.index("╭─")
@@ -280,7 +287,7 @@ def test_the_conclusions_are_the_last_thing_on_a_terminal():
 
 def test_marks_are_explained():
     odd = replace(plain().scores[0], used_up=True, full=False)
-    lines = FORMATS["table"](replace(plain(), scores=(odd, *plain().scores[1:])))
+    lines = printed("table", replace(plain(), scores=(odd, *plain().scores[1:])))
     text = " ".join(lines.split())
     assert f"{100 * odd.mean:.2f}†‡" in text
     for meaning in ("* best of", "† fewer trials", "‡ no trial had all repeats", "§ weight 0"):
@@ -291,7 +298,7 @@ def test_marks_are_explained():
 
 def test_rows_of_different_metrics_say_which():
     first, *rest = plain().rows
-    text = FORMATS["table"](replace(plain(), rows=(replace(first, metric="roc_auc"), *rest)))
+    text = printed("table", replace(plain(), rows=(replace(first, metric="roc_auc"), *rest)))
     assert "accuracy in %" in text and "roc_auc in %" in text
     assert "chameleon¹,²" in text and "¹ roc_auc" in text and "² leaky" in text
 
@@ -313,18 +320,18 @@ def test_tests_across_graphs_are_printed_where_there_are_any():
         reason="",
     )
     for form in ("table", "markdown", "latex"):
-        text = FORMATS[form](replace(plain(), across=across))
+        text = printed(form, replace(plain(), across=across))
         assert "8 distinct graphs; Friedman: p = 0.012" in text
         assert re.search(r"gcn\+clar\W+gcn\W+0\.008\W+0\.008\W+gcn\b", text)
     clear = replace(plain(), across=replace(across, friedman=1e-9))
-    assert "8 distinct graphs; Friedman: p < 0.001" in FORMATS["table"](clear)
+    assert "8 distinct graphs; Friedman: p < 0.001" in printed("table", clear)
 
 
 # Hostile text
 
 
 def test_a_terminal_shows_hostile_text_as_text():
-    text = FORMATS["table"](hostile())
+    text = printed("table", hostile())
     assert "\x1b" not in text and "\u202e" not in text
     assert "[red]run[/red]" in text and "<script>" in text
     assert len(text) < 40_000  # 10,000 characters of a name are not printed again and again
@@ -339,7 +346,7 @@ def test_names_are_one_line_of_a_sane_length():
 @pytest.mark.parametrize("made", [plain, hostile, swept])
 def test_markdown_has_tables_of_equal_columns_and_no_html(made):
     comparison = made()
-    tokens = MarkdownIt("commonmark").enable("table").parse(FORMATS["markdown"](comparison))
+    tokens = MarkdownIt("commonmark").enable("table").parse(printed("markdown", comparison))
     inline = [token for top in tokens for token in top.children or []]
     assert {token.type for token in inline} <= {
         *("text", "text_special", "softbreak", "strong_open", "strong_close"),
@@ -368,7 +375,7 @@ def rows_of(tokens: list[Any]) -> list[list[list[str]]]:
 
 
 def test_markdown_keeps_a_line_from_beginning_a_list():
-    text = FORMATS["markdown"](replace(plain(), conclusions=("- 1", "+ 2", "3. 4", "# 5", "> 6")))
+    text = printed("markdown", replace(plain(), conclusions=("- 1", "+ 2", "3. 4", "# 5", "> 6")))
     tokens = MarkdownIt("commonmark").enable("table").parse(text)
     assert sum(token.type == "bullet_list_open" for token in tokens) == 2
     assert not any(token.type in ("ordered_list_open", "blockquote_open") for token in tokens)
@@ -378,7 +385,7 @@ def test_markdown_keeps_a_line_from_beginning_a_list():
 
 
 def test_latex_has_no_sign_that_pdflatex_cannot_set():
-    text = FORMATS["latex"](hostile())
+    text = printed("latex", hostile())
     assert not set(text) - set(map(chr, range(32, 127))) - set("\né")
     assert "{[}U+1F600{]}" in text
     grouping = re.sub(r"\\\\|\\[{}]", "", text)  # without ends of lines and signs
@@ -395,7 +402,7 @@ def test_latex_escapes_every_special_sign():
 
 
 def test_latex_puts_rows_into_booktabs():
-    text = FORMATS["latex"](plain())
+    text = printed("latex", plain())
     for rule in ("\\toprule", "\\midrule", "\\bottomrule"):
         assert text.count(rule) == text.count("\\begin{longtable}") == 4
     score = next(score for score in plain().scores if score.best)
@@ -406,7 +413,7 @@ def test_latex_puts_rows_into_booktabs():
 
 
 def records(*comparisons: Comparison) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(FORMATS["csv"](*comparisons))))
+    return list(csv.DictReader(io.StringIO(printed("csv", *comparisons))))
 
 
 def test_csv_has_every_score_and_every_rival_in_full_precision():
@@ -430,7 +437,7 @@ def test_csv_keeps_a_spreadsheet_from_calculating():
 
 
 def test_json_holds_the_whole_comparison():
-    whole = json.loads(FORMATS["json"](hostile()))
+    whole = json.loads(printed("json", hostile()))
     assert whole["format"] == 1
     (found,) = whole["comparisons"]
     assert set(found) == {field.name for field in fields(Comparison)}
@@ -440,7 +447,7 @@ def test_json_holds_the_whole_comparison():
 
 def test_json_has_null_for_what_is_not_a_number():
     odd = replace(plain().scores[0], mean=math.nan, half_width=math.inf)
-    found = json.loads(FORMATS["json"](replace(plain(), scores=(odd,))))["comparisons"][0]
+    found = json.loads(printed("json", replace(plain(), scores=(odd,))))["comparisons"][0]
     assert (found["scores"][0]["mean"], found["scores"][0]["half"]) == (None, None)
 
 
@@ -448,20 +455,20 @@ def test_several_comparisons_share_one_header_one_document_one_list():
     both = plain(), replace(plain(), settings="paper")
     assert len(records(*both)) == 2 * len(records(plain()))
     assert {record["settings"] for record in records(*both)} == {"tuned", "paper"}
-    assert FORMATS["latex"](*both).count("\\documentclass") == 1
-    assert len(json.loads(FORMATS["json"](*both))["comparisons"]) == 2
+    assert printed("latex", *both).count("\\documentclass") == 1
+    assert len(json.loads(printed("json", *both))["comparisons"]) == 2
     for form in ("table", "markdown"):
-        text = FORMATS[form](*both)
+        text = printed(form, *both)
         assert "tuned settings" in text and "paper settings" in text
 
 
 def test_a_run_without_finals_is_one_sentence_or_no_data():
     found = unfinished()
     sentence = "simulated: no winner has finals yet.\n"
-    assert FORMATS["table"](found) == FORMATS["markdown"](found) == sentence
-    assert sentence.strip() in FORMATS["latex"](found)
-    assert FORMATS["csv"](found).count("\n") == 1
-    assert json.loads(FORMATS["json"](found))["comparisons"][0]["scores"] == []
+    assert printed("table", found) == printed("markdown", found) == sentence
+    assert sentence.strip() in printed("latex", found)
+    assert printed("csv", found).count("\n") == 1
+    assert json.loads(printed("json", found))["comparisons"][0]["scores"] == []
 
 
 # Conditions, errors, correlations
@@ -474,22 +481,22 @@ def test_a_column_is_named_in_short_lines():
 
 
 def test_ratios_stand_below_errors_and_the_papers_below_them():
-    lines = FORMATS["table"](errors()).splitlines()
+    lines = printed("table", errors()).splitlines()
     place = next(n for n, line in enumerate(lines) if line.startswith("chameleon (filter=high"))
     assert lines[place].split()[-2:] == ["0.5020", "0.4518*"]
     assert lines[place + 2].split() == ["ratio", "to", "plain", "0.9000"]
     assert lines[place + 3].split() == ["paper's", "ratio", "0.9970"]
-    assert "41.6" not in FORMATS["table"](errors())  # the paper's scale is unknown
+    assert "41.6" not in printed("table", errors())  # the paper's scale is unknown
 
 
 def test_lower_is_better_and_no_held_out_nodes_are_told():
-    text = FORMATS["table"](errors())
+    text = printed("table", errors())
     assert "Training mse (lower is better)" in text
     assert "¹ no held-out nodes" in text and "No held-out nodes: all nodes train" in text
 
 
 def test_coefficients_stand_above_the_scores_with_their_intervals():
-    text = FORMATS["table"](spearman())
+    text = printed("table", spearman())
     assert text.index("Spearman's coefficient of samples") < text.index("Test accuracy in %")
     found = spearman().correlations[0]
     line = next(line for line in text.splitlines() if line.startswith("cora  "))
@@ -501,33 +508,33 @@ def test_coefficients_stand_above_the_scores_with_their_intervals():
 
 
 def test_correlations_are_records_of_csv_and_json():
-    rows = list(csv.DictReader(io.StringIO(FORMATS["csv"](pearson()))))
+    rows = list(csv.DictReader(io.StringIO(printed("csv", pearson()))))
     found = [row for row in rows if row["record"] == "correlation"]
     assert [row["values"] for row in found[:3]] == ["node edge", "node any", "edge any"]
     assert float(found[0]["coefficient"]) == pearson().correlations[0].coefficient
     assert (found[0]["identical"], found[0]["pairs"], found[0]["method"]) == ("5", "6", "gcn+clar")
-    whole = json.loads(FORMATS["json"](pearson()))["comparisons"][0]
+    whole = json.loads(printed("json", pearson()))["comparisons"][0]
     assert len(whole["correlations"][0]["points"]) == 6
 
 
 def test_csv_has_method_and_column_apart():
-    rows = list(csv.DictReader(io.StringIO(FORMATS["csv"](columns()))))
+    rows = list(csv.DictReader(io.StringIO(printed("csv", columns()))))
     places = {(row["method"], row["column"], row["condition"]) for row in rows}
     assert ("gcn+clar", "clamp=10", "layers=8") in places
     assert ("gcn", "", "layers=8") in places
 
 
 def test_a_long_table_is_an_excerpt_in_a_terminal_only():
-    text = FORMATS["table"](long())
+    text = printed("table", long())
     assert text.count("Excerpt: 15 of 90 lines, the first of every graph.") == 1
     for graph in ("chameleon", "cornell", "texas"):
         assert f"{graph} (layers=4)" in text and f"{graph} (layers=5)" not in text
     for form in ("markdown", "latex", "csv", "json"):
-        assert "Excerpt" not in FORMATS[form](long())
-        assert FORMATS[form](long()).count("layers=29") >= 3
+        assert "Excerpt" not in printed(form, long())
+        assert printed(form, long()).count("layers=29") >= 3
 
 
 @pytest.mark.parametrize("made", [columns, errors, spearman, pearson, long])
 @pytest.mark.parametrize("width", [80, 100])
 def test_sweeps_fit_the_page(made, width):
-    assert max(map(cell_len, table(made(), width=width).splitlines())) <= width
+    assert max(map(cell_len, printed("table", made(), width=width).splitlines())) <= width

@@ -11,12 +11,13 @@ from support.sweep_runs import gridded, swept, whole_grid
 from clar_tune.analysis.comparison import compare
 from clar_tune.analysis.runs import RunView
 from clar_tune.analysis.wording import excerpt
-from clar_tune.report import build_page
-from clar_tune.report.formats import numbers
-from clar_tune.report.matrix import matrix_of
+from clar_tune.report import build_page, numbers
+from clar_tune.report.blocks import PAGE
+from clar_tune.report.builders.effects import tallies_table
+from clar_tune.report.builders.matrix import matrix_of
+from clar_tune.report.builders.studies import studies_table
 from clar_tune.report.progress import MOST_PLACES, progress_of
-from clar_tune.report.study_tables import studies_table
-from clar_tune.report.verdicts import tallies_of
+from clar_tune.report.renderers.html import laid_out
 
 
 @cache
@@ -54,15 +55,16 @@ def test_columns_are_methods_with_their_conditions():
     page = page_of("depth")
     assert chips(page, "method") == list(compare([run_of("depth")]).methods)
     assert "gcn+clar clamp=10" in chips(page, "method")
-    assert [tally.regularizer for tally in tallies_of(compare([run_of("depth")]))] == [
+    tallies = tallies_table(compare([run_of("depth")]))
+    assert [line.cells[0].text for line in tallies.lines] == [
         *("clar clamp=1", "clar clamp=10", "dropedge", "madreg"),
     ]
 
 
 def test_rows_are_graphs_under_their_conditions():
-    found = matrix_of(compare([run_of("depth")]))
+    found = laid_out(matrix_of(compare([run_of("depth")])))
     headings = found.down if found.corner == "graph" else found.across
-    assert [(h.text, h.graph, h.notes.partition(",")[0]) for h in headings] == [
+    assert [(h.name, h.graph, h.small.partition(",")[0]) for h in headings] == [
         ("cora", "cora", f"layers={layers}") for layers in (2, 4, 8, 16, 32, 64)
     ]
 
@@ -70,11 +72,14 @@ def test_rows_are_graphs_under_their_conditions():
 def test_errors_have_ratios_and_neither_points_nor_percent():
     run, page = run_of("filters"), page_of("filters")
     found = compare([run])
-    entries = [e for line in matrix_of(found).lines for e in line if e and e.gain]
+    below = [below for row in matrix_of(found).rows for below in row.below_in(PAGE)]
+    texts: dict[str, set[str]] = {}
+    for line in below:
+        cells = {f"{line.sign}{cell.text}" for cell in line.cells if cell.text}
+        texts.setdefault(line.short or line.name, set()).update(cells)
     ratios = {f"× {numbers.ratio(contrast.ratio)}" for contrast in found.contrasts}
-    assert {entry.gain for entry in entries} == ratios
     printed = {f"× {numbers.ratio(contrast.paper_ratio)}" for contrast in found.contrasts}
-    assert {entry.paper for entry in entries} == printed
+    assert texts == {"ratio to plain": ratios, "paper": printed}
     assert "lower is better" in page.text and "points" not in page.text
     assert "Mean training score" in page.text
     heads = [text for text in page.texts if text in ("ratio", "paper's ratio", "gain")]

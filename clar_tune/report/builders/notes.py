@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 
 from clar_tune.analysis import Comparison, Row, Score
-from clar_tune.report.formats.texts import name, place
+from clar_tune.report.blocks import EVERYWHERE, PRINT, Note
+from clar_tune.report.texts import name, place
 
 BEST = "*"
 USED_UP = "†"
@@ -47,12 +48,18 @@ def labels(comparison: Comparison) -> list[str]:
     ]
 
 
-def footnotes(comparison: Comparison) -> list[str]:
-    """The meaning of every mark that occurs."""
+def notes_of(comparison: Comparison) -> tuple[Note, ...]:
+    """The meaning of every mark that occurs; a page has bold type and small print for some."""
     present = "".join(marks(score) for score in comparison.scores)
-    texts = [f"{mark} {meaning}" for mark, meaning in _MEANINGS.items() if mark in present]
     numbers = _numbers(_notes(comparison.rows))
-    return texts + [f"{number} {name(note)}" for note, number in numbers.items()]
+    return (
+        *(
+            Note(mark, meaning, (PRINT,) if mark == BEST else EVERYWHERE)
+            for mark, meaning in _MEANINGS.items()
+            if mark in present
+        ),
+        *(Note(number, name(note), (PRINT,)) for note, number in numbers.items()),
+    )
 
 
 def _numbers(noted: Iterable[Iterable[str]]) -> dict[str, str]:

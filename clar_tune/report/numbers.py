@@ -1,6 +1,11 @@
-"""Numbers as people read them: scores in percent, gains in points, p-values."""
+"""Numbers as people read them: scores in percent, gains in points, p-values.
+
+What is missing is an empty text.
+"""
 
 from clar_tune.metric import metric_named
+
+MINUS = "\N{MINUS SIGN}"
 
 
 def in_percent(metric: str) -> bool:
@@ -8,26 +13,40 @@ def in_percent(metric: str) -> bool:
     return metric_named(metric).percent
 
 
-def score(value: float, metric: str) -> str:
+def score(value: float | None, metric: str) -> str:
     """``72.34`` for an accuracy of 0.7234, ``0.02345`` for such an error."""
-    return f"{100 * value:.2f}" if in_percent(metric) else f"{value:#.4g}"
+    return _written(value, metric, ".2f", "#.4g")
 
 
-def gain(value: float, metric: str) -> str:
+def gain(value: float | None, metric: str) -> str:
     """The same with its sign; what rounds to nothing is ``+0.00``."""
-    return f"{100 * value:+z.2f}" if in_percent(metric) else f"{value:+z#.3g}"
+    return _written(value, metric, "+z.2f", "+z#.3g")
 
 
-def size(value: float, metric: str) -> str:
+def signed(value: float | None, metric: str) -> str:
+    """A gain with the sign that typesetters use."""
+    return gain(value, metric).replace("-", MINUS)
+
+
+def size(value: float | None, metric: str) -> str:
     """Half of an interval, or a detectable gain: never negative."""
-    return f"{100 * value:.2f}" if in_percent(metric) else f"{value:#.3g}"
+    return _written(value, metric, ".2f", "#.3g")
 
 
-def ratio(value: float | None, half: float | None = None) -> str:
-    """``0.9970`` or ``0.9970 ± 0.0012``, or nothing."""
+def _written(value: float | None, metric: str, percent: str, natural: str) -> str:
     if value is None:
         return ""
-    return f"{value:.4f}" if half is None else f"{value:.4f} ± {half:.4f}"
+    return f"{100 * value:{percent}}" if in_percent(metric) else f"{value:{natural}}"
+
+
+def between(shown: str, half: str) -> str:
+    """``+1.23 ± 0.45``, or without what is missing."""
+    return f"{shown} ± {half}" if half else shown
+
+
+def ratio(value: float | None) -> str:
+    """``0.9970``, or nothing."""
+    return "" if value is None else f"{value:.4f}"
 
 
 def coefficient(value: float | None) -> str:
@@ -52,6 +71,11 @@ def share(value: float | None) -> str:
     if value is None:
         return ""
     return "<1 %" if 0 < value < 0.01 else f"{100 * value:.0f} %"
+
+
+def rank(value: float | None) -> str:
+    """``2.50``, or nothing."""
+    return "" if value is None else f"{value:.2f}"
 
 
 def count(value: float) -> str:

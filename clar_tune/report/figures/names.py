@@ -1,29 +1,7 @@
-"""A figure as a frozen record, and the names that figures get."""
+"""The names that figures get, and names that stand in them."""
 
 import hashlib
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
-
-Rows = tuple[Mapping[str, Any], ...]
-"""The data behind a figure: equal keys in every row; numbers, texts and nones."""
-Spec = Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Figure:
-    """One figure: what it shows in words, its data, and how to draw them."""
-
-    name: str
-    """File stem of ``[a-z0-9-]``, unique in a report: ``gains``, ``texas-gcn-clar-history``."""
-    kind: str
-    title: str
-    text: str
-    """What it shows and what it says, with the main numbers: caption and text alternative."""
-    rows: Rows
-    spec: Spec
-    """Vega-Lite without data: its data are named ``rows``, its width is ``container``."""
 
 
 def file_stem(*parts: str) -> str:

@@ -1,7 +1,9 @@
-"""Text from the store, made fit to be printed: in one line, of a sane length, without tricks."""
+"""What the store holds, made fit to be printed: in one line, of a sane length, without tricks."""
 
 import re
 import unicodedata
+from datetime import UTC, datetime
+from typing import Any
 
 LONGEST_NAME = 80
 LONGEST_SENTENCE = 2000
@@ -23,6 +25,21 @@ def sentence(text: str) -> str:
 def place(graph: str, condition: str) -> str:
     """A graph, and the condition if there is one."""
     return f"{name(graph)} ({name(condition)})" if condition else name(graph)
+
+
+def moment(when: datetime) -> str:
+    """A day and a minute in UTC."""
+    known = when if when.tzinfo else when.replace(tzinfo=UTC)
+    return f"{known.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+
+
+def setting(value: Any) -> str:
+    """A parameter as one writes it in a space."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def _visible(text: str) -> str:
