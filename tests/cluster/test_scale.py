@@ -33,7 +33,7 @@ def test_the_last_trials_of_a_run_cost_no_more_than_the_first():
     assert (figures["trials"], figures["finals"]) == (STUDIES * TRIALS, STUDIES)
     assert figures["cpu_ratio"] <= WORSE, figures
     assert figures["driver_mb"] < MEMORY_MB
-    assert figures["files"] == 4, "no file per trial"
+    assert figures["files"] < STUDIES, "no file per trial or study, whatever flushes there were"
     assert figures["store_mb"] * 1e6 / (figures["trials"] + figures["finals"]) < 500, "bytes a row"
 
 

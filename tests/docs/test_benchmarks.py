@@ -9,13 +9,15 @@ import pytest
 from support.pages import ROOT, fenced
 
 COMMANDS = fenced("docs/BENCHMARKS.md")
+SCALE = "python -m benchmarks.scale --studies 1000 --trials 12"
+RESUME = "python -m benchmarks.resume"
 SHORT = {
     "make bench": "--graphs texas --no-memory --out {folder}/epochs.json",
     "python -m benchmarks.pruning": "--graphs texas --trials 1 --folder {folder}",
     "python -m benchmarks.overhead": "--rounds 1 --at-most 4",
     "python -m benchmarks.store": "--rows 1000 --folder {folder}",
-    "python -m benchmarks.scale": "--studies 10 --trials 12 --folder {folder}",
-    "python -m benchmarks.resume": "--trials 1000",
+    SCALE: "--studies 10 --trials 12 --folder {folder}",
+    RESUME: "--trials 1000",
     "make fuzz": "--count 20",
     "python -m benchmarks.accuracy": "--pairs 2 --max-epochs 3 --out {folder}/accuracy.json",
     "python -m benchmarks.null_check": "--samples 2 --out {folder}/null_check.json",
@@ -25,8 +27,8 @@ TOLD = {
     "python -m benchmarks.pruning": r"texas +12 +\d+ +108 +[\d.]+%",
     "python -m benchmarks.overhead": r"0.25 s +\d+ +4 +[\d.]+ +[\d.]+ +[\d.]+%",
     "python -m benchmarks.store": r"rows in repeats +1,000",
-    "python -m benchmarks.scale": r"studies, trials, finals +10, 120, 10",
-    "python -m benchmarks.resume": r"trials, repeats +1000, 1000",
+    SCALE: r"studies, trials, finals +10, 120, 10",
+    RESUME: r"trials, repeats +1000, 1000",
     "make fuzz": r"files +20, seed 0\naccepted +\d+\nrefused +\d+, for \d+ reasons",
     "python -m benchmarks.accuracy": r"texas +gcn\+clar .+by accuracy +[\d.]+ ± [\d.]+ +71.38",
     "python -m benchmarks.null_check": r"300/100/100 +10 +2 +12\.\d +100.0 %",
