@@ -52,11 +52,11 @@ def finals_of_graph(effects: Sequence[ArrayLike], rule: Precision) -> int:
 
 
 def finals_to_decide(deviation: float, margin: float, tests: int) -> int | None:
-    """About how many finals decide an effect, whatever it is.
+    """About how many finals decide an effect.
 
     From the spread and the margin, never from the observed mean: with so many, equality is found
     with 80 % power where the true effect is 0, at Holm's first step, and a difference where it is
-    as large as the margin. None if that takes too many.
+    as large as the margin; one between both may stay undecided. None if that takes too many.
     """
     level = LEVEL / tests
     for count in range(2, 200):

@@ -11,6 +11,7 @@ from statsmodels.stats.sandwich_covariance import cov_cluster_2groups
 from statsmodels.stats.weightstats import ttost_paired
 
 from clar_tune.analysis.scopes import (
+    ROLES,
     Effect,
     SplitDifferences,
     collapsed,
@@ -62,7 +63,7 @@ def test_the_second_scope_is_the_two_way_cluster_covariance_of_statsmodels():
     both = float(np.sum((weights * (values - fit.params[0])) ** 2))
     nodes = len(np.unique(node))
     s = of_splits.item() * count / (count - 1)
-    n = of_nodes.item() * nodes / (nodes - 1)
+    n = ROLES * of_nodes.item() * nodes / (nodes - 1)
     found = over_nodes(splits)
     assert found.mean == pytest.approx(fit.params[0], rel=1e-12)
     assert found.error == pytest.approx(math.sqrt(max(s + n - both, s, n)), rel=1e-9)
@@ -75,8 +76,18 @@ def test_the_second_scope_by_hand():
         SplitDifferences(np.array([0, 1]), np.array([1.0, 0.0])),
         SplitDifferences(np.array([1, 2]), np.array([1.0, 0.0])),
     ]
-    # e = .125, -.125 | .125, -.125: V_s = 0, V_n = 3/2 (.125^2 + 0 + .125^2), V_b = 4 * .125^2.
-    assert over_nodes(splits) == Effect(0.5, pytest.approx(math.sqrt(1.5 * 2 / 64)), 1)
+    # e = .125, -.125 | .125, -.125: V_s = 0, V_n = 3/2 3/2 (2/64), V_b = 4/64.
+    assert over_nodes(splits) == Effect(0.5, pytest.approx(math.sqrt(1.5 * 1.5 * 2 / 64)), 1)
+
+
+def test_what_splits_and_nodes_share_counts_once():
+    # Two splits, no node in both: d = 1/4, e = (x - d) / 4 = 3/16, -1/16 | -1/16, -1/16.
+    splits = [
+        SplitDifferences(np.array([0, 1]), np.array([1.0, 0.0])),
+        SplitDifferences(np.array([2, 3]), np.array([0.0, 0.0])),
+    ]
+    # V_s = 2 (1/8^2 + 1/8^2) = 1/16, V_n = 3/2 4/3 12/256 = 6/64, V_b = 12/256 = 3/64.
+    assert over_nodes(splits) == Effect(0.25, pytest.approx(math.sqrt(7 / 64)), 1)
 
 
 def test_the_second_scope_is_never_narrower_than_the_first():
@@ -125,6 +136,12 @@ def test_sign_flips_are_counted_for_few_differences():
     assert p_of_sign_flips([1.0, -1.0, 1.0, -1.0]) == 1.0
 
 
+def test_sums_that_tie_but_for_lost_digits_are_as_far_from_0():
+    d = np.array([0.1, 0.2, -0.3, 0.1, 0.2, -0.3])
+    assert d.sum() > 0.0  # 0 in exact numbers, so that every flip is at least as far
+    assert p_of_sign_flips(d) == 1.0
+
+
 def test_sign_flips_agree_with_scipy():
     d = ON - OFF + 0.005
     other = stats.permutation_test(
@@ -146,6 +163,13 @@ def test_what_has_no_spread_to_speak_of_is_refused(wrong):
     for effect in (over_splits, p_of_sign_flips):
         with pytest.raises(ParameterError, match="finite, two at least"):
             effect(wrong)
+
+
+@pytest.mark.parametrize("sizes", [(), (3,), (3, 0)])
+def test_an_effect_over_nodes_needs_two_splits_with_nodes(sizes):
+    splits = [SplitDifferences(np.arange(size), np.ones(size)) for size in sizes]
+    with pytest.raises(ParameterError, match="needs two splits with nodes"):
+        over_nodes(splits)
 
 
 def test_steins_rule_needs_first_differences_that_are_there():

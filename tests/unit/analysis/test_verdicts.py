@@ -6,7 +6,7 @@ from scipy import stats
 
 from clar_tune.analysis.scopes import Effect
 from clar_tune.analysis.statistics import LEVEL, holm
-from clar_tune.analysis.verdicts import Finding, level_of_look, verdicts
+from clar_tune.analysis.verdicts import Finding, level_of_look, promise_of_look, verdicts
 
 MARGIN = 0.01
 SURE, UNSURE = 1e-6, 0.5
@@ -79,6 +79,11 @@ def test_later_looks_are_stricter():
     one = Finding(mean=0.02, p_difference=0.03)
     assert verdicts([one], level_of_look(0))[0].word == "better"
     assert verdicts([one], level_of_look(1))[0].word == "undecided"
+
+
+def test_the_promise_adds_up_over_looks():
+    assert [promise_of_look(look) for look in range(3)] == pytest.approx([0.05, 0.075, 0.0875])
+    assert promise_of_look(50) <= 0.1
 
 
 @pytest.mark.parametrize("truth", ["zero", "margin", "both"])
