@@ -47,7 +47,7 @@ def main(parts: tuple[str, ...], draws: int, seed: int, out: Path) -> None:
         started = time.perf_counter()
         print(f"{name}: {(PARTS[name].__doc__ or '').splitlines()[0]}")
         print(f"{draws} draws a row, seed {seed}; ± is one Monte-Carlo standard error.")
-        rows = []
+        rows: list[dict[str, object]] = []
         for row in PARTS[name](draws, seed):
             print_row(row, header=not rows)
             rows.append(stored(row))

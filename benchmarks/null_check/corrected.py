@@ -85,8 +85,8 @@ def claims(design: Design, samples: int, seed: int = 0) -> Claims:
     naive = [estimate(gain) for gain in gains]
     return Claims(
         truth=true_gain(design, draw),
-        corrected=Measured.over([one.p < LEVEL for one in corrected]),
-        naive=Measured.over([one.p < LEVEL for one in naive]),
+        corrected=Measured.over([(1.0 if one.p is None else one.p) < LEVEL for one in corrected]),
+        naive=Measured.over([(1.0 if one.p is None else one.p) < LEVEL for one in naive]),
         detectable=float(np.mean([one.detectable for one in corrected])),
     )
 

@@ -20,13 +20,14 @@ from clar_tune.training import train
 
 GRAPH, PROTOCOL = "csbm-heterophily", "random-60-20-20"
 POOL = 300
+"""Splits, unless fewer draws are asked for."""
 PARAMS = {"lr": 0.05, "dropout": 0.5, "hidden": 16}
 LIMITS = {"max_epochs": 50, "patience": 20}
 
 
 def rows(draws: int, seed: int) -> Iterator[Row]:
     """False claims at 5 % between two trainings of one gcn, by draws of splits from a pool."""
-    sizes, tested, differences = pool(POOL, seed)
+    sizes, tested, differences = pool(max(*COUNTS, min(POOL, draws)), seed)
     draw = np.random.default_rng(seed)
     for count in COUNTS:
         claims = []

@@ -106,8 +106,8 @@ def over_nodes(splits: Sequence[SplitDifferences], roles: float = ROLES) -> Effe
     r the factor ``ROLES``.
     """
     if len(splits) < 2 or not all(len(split.nodes) for split in splits):
-        tested = [len(split.nodes) for split in splits]
-        raise ParameterError(f"an effect over nodes needs two splits with nodes, got {tested}.")
+        given = [len(split.nodes) for split in splits]
+        raise ParameterError(f"an effect over nodes needs two splits with nodes, got {given}.")
     count, sizes = len(splits), np.array([len(split.nodes) for split in splits])
     nodes, x = (np.concatenate(parts) for parts in zip(*splits, strict=True))
     starts = np.cumsum(sizes) - sizes
