@@ -107,10 +107,9 @@ def misses_of_splits(
     most, each = max(COUNTS), min(DRAWS_OF_A_SAMPLE, draws)
     missed: dict[tuple[str, int], list[list[bool]]] = {}
     for _ in range(-(-draws // each)):
-        sample = sample_of_nodes(sizes, draw)
-        trained = [sample(Splits.drawn(sizes, most, draw)) for _ in range(each)]
-        for contrast in trained[0]:
-            d = np.array([one[contrast].mean(axis=1) for one in trained])  # [draws, J]
+        splits = Splits.drawn(sizes, each * most, draw)
+        for contrast, values in sample_of_nodes(sizes, draw)(splits).items():
+            d = values.mean(axis=1, dtype=float).reshape(each, most)  # [draws, J]
             exact = contrast == "same"
             others = np.zeros(each) if exact else (d.sum() - d.sum(axis=1)) / (d.size - most)
             for count in COUNTS:
