@@ -25,7 +25,7 @@ COUNTED_FLIPS = 13
 ROLES = 1.5
 """By how much a node counts beyond its being tested: it also trains in other splits, and it
 resembles its neighbours. Without it intervals over nodes miss the truth in up to 12 of 100 samples
-(``benchmarks/null_check``, parts ``nodes`` and ``blocks``); with it in 1 to 7."""
+(``benchmarks/null_check``, parts ``nodes`` and ``blocks``); with it in at most 6."""
 
 
 @dataclass(frozen=True, slots=True)
