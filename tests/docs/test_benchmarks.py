@@ -20,7 +20,7 @@ SHORT = {
     RESUME: "--trials 1000",
     "make fuzz": "--count 20",
     "python -m benchmarks.accuracy": "--pairs 2 --max-epochs 3 --out {folder}/accuracy.json",
-    "python -m benchmarks.null_check": "--samples 2 --out {folder}/null_check.json",
+    "python -m benchmarks.null_check": "--draws 2 --out {folder}",
 }
 TOLD = {
     "make bench": r"texas +gcn\+clar edge +[\d.]+ +[\d.]+ +[\d.]+x",
@@ -31,7 +31,7 @@ TOLD = {
     RESUME: r"trials, repeats +1000, 1000",
     "make fuzz": r"files +20, seed 0\naccepted +\d+\nrefused +\d+, for \d+ reasons",
     "python -m benchmarks.accuracy": r"texas +gcn\+clar .+by accuracy +[\d.]+ ± [\d.]+ +71.38",
-    "python -m benchmarks.null_check": r"300/100/100 +10 +2 +12\.\d +100.0 %",
+    "python -m benchmarks.null_check": r"300/100/100 +10 +2 +12\.\d +100.00 ± 0.00",
 }
 
 

@@ -1,0 +1,78 @@
+"""How many finals an effect needs: for an interval of a given width, or for a verdict."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import stats
+
+from clar_tune.analysis.statistics import LEVEL, POWER
+from clar_tune.errors import ParameterError
+
+MOST = 10_000
+"""More finals than this are no advice."""
+
+
+@dataclass(frozen=True, slots=True)
+class Precision:
+    """Finals until the interval of every primary effect is narrow enough."""
+
+    half_width: float
+    at_least: int
+    at_most: int
+
+    def __post_init__(self) -> None:
+        if not 0 < self.half_width < math.inf or not 2 <= self.at_least <= self.at_most:
+            raise ParameterError(
+                f"finals: half_width {self.half_width:g}, at_least {self.at_least}, at_most "
+                f"{self.at_most}: choose a width above 0, and 2 <= at_least <= at_most."
+            )
+
+
+def finals_of_stein(first: ArrayLike, rule: Precision) -> int:
+    r"""How many finals one effect needs, told by the spread of its first n (Stein's rule).
+
+    .. math:: J = \lceil (t_{n-1,\,0.975}\, s_n / h)^2 \rceil
+
+    between ``at_least`` and ``at_most``.
+    """
+    d = np.asarray(first, dtype=float)
+    if len(d) != rule.at_least:
+        raise ParameterError(f"Stein's rule needs {rule.at_least} differences, got {len(d)}.")
+    limit = float(stats.t.isf(LEVEL / 2, len(d) - 1))
+    needed = math.ceil((limit * float(np.std(d, ddof=1)) / rule.half_width) ** 2)
+    return min(max(needed, rule.at_least), rule.at_most)
+
+
+def finals_of_graph(effects: Sequence[ArrayLike], rule: Precision) -> int:
+    """The largest of its primary effects' numbers, which all methods of a graph get."""
+    return max((finals_of_stein(first, rule) for first in effects), default=rule.at_least)
+
+
+def finals_to_decide(deviation: float, margin: float, tests: int) -> int | None:
+    """About how many finals decide an effect.
+
+    From the spread and the margin, never from the observed mean: with so many, equality is found
+    with 80 % power where the true effect is 0, at Holm's first step, and a difference where it is
+    as large as the margin; one between both may stay undecided. None if that takes too many.
+    """
+    level = LEVEL / tests
+    for count in range(2, 200):
+        if _enough(count, deviation, margin, level):
+            return count
+    count = 200
+    while not _enough(count, deviation, margin, level):
+        count = math.ceil(count * 1.05)
+        if count > MOST:
+            return None
+    return count
+
+
+def _enough(count: int, deviation: float, margin: float, level: float) -> bool:
+    """Whether the interval at this level, and the wish for power, fit within the margin."""
+    error, freedom = deviation / math.sqrt(count), count - 1
+    equality = stats.t.isf(level, freedom) + stats.t.isf((1 - POWER) / 2, freedom)
+    difference = stats.t.isf(level / 2, freedom) + stats.t.isf(1 - POWER, freedom)
+    return bool(max(equality, difference) * error <= margin)
