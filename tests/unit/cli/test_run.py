@@ -43,11 +43,15 @@ LAUNCH = {
     "--gpus-per-trial 0.5": ("gpus", 0.5),
     "--max-concurrent 3": ("max_concurrent", 3),
     "--time-budget 1h": ("time_budget", 3600.0),
+    "--single-driver": ("single_driver", True),
     "--data raw": ("data", Path("raw")),
 }
 """The same of ``Launch``."""
 
-MADE = {"threads", "cpus", "gpus", "first_trials"}
+TAKE_OVER = {"--take-over": ("take_over", True)}
+"""The same, of commands that go on with a run."""
+
+MADE = {"threads", "cpus", "gpus", "first_trials", "device"}
 """Fields of ``Options`` that come from the launch and from a stored run."""
 
 HERE = {
@@ -110,6 +114,12 @@ def test_a_launch_option_reaches_its_field_and_no_other(command, words, calls):
     assert given.get("options", Options()) == Options()
 
 
+@pytest.mark.parametrize("command", ["resume", "extend"])
+def test_a_run_is_taken_over_by_commands_that_go_on_with_it(command, calls):
+    (words,) = TAKE_OVER
+    assert changes(called(calls, command, words)["launch"], Launch()) == dict(TAKE_OVER.values())
+
+
 def test_a_command_hands_over_where_the_store_is_and_what_is_to_be_done(calls):
     CliRunner().invoke(main, ["run", "--space", "mine.yaml", "--name", "it", "--store", "there"])
     CliRunner().invoke(main, ["resume", "it", "--store", "there"])
@@ -132,11 +142,14 @@ def test_every_option_is_among_those_that_reach_a_field():
     }
     launch = {words.split()[0] for words in LAUNCH}
     options = {words.split()[0] for words in OPTIONS}
-    assert typed == {"run": launch | options, "resume": launch, "extend": launch}
+    goes_on = launch | TAKE_OVER.keys()
+    assert typed == {"run": launch | options, "resume": goes_on, "extend": goes_on}
 
 
 def test_every_field_is_reached_by_an_option():
-    assert {field.name for field in fields(Launch)} == {name for name, _ in LAUNCH.values()}
+    assert {field.name for field in fields(Launch)} == {
+        name for name, _ in (LAUNCH | TAKE_OVER).values()
+    }
     reached = {name for name, _ in OPTIONS.values()}
     assert {field.name for field in fields(Options)} == reached | MADE
 

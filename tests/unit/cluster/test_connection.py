@@ -15,7 +15,7 @@ def ray(monkeypatch):
     """What happens to Ray, in order; starting it waits for ``go``."""
     said, go = [], threading.Event()
 
-    def start(address, modules):
+    def start(address, modules, gpus):
         said.append(("starts", threading.current_thread()))
         said.append(("hears", signal.SIGTERM in signal.pthread_sigmask(signal.SIG_BLOCK, ())))
         assert go.wait(60)
@@ -72,7 +72,7 @@ def test_an_error_meanwhile_waits_for_the_start_and_leaves_the_cluster(ray):
 
 
 def test_an_error_of_the_start_is_raised_here(ray, monkeypatch):
-    def refused(address, modules):
+    def refused(address, modules, gpus):
         raise OSError("no room")
 
     monkeypatch.setattr(connection, "_connect", refused)
