@@ -113,7 +113,7 @@ class Store:
             data = encoded(table_of("runs", [plain("runs", row)]), lease.mark)
             with lease.fenced():
                 lease.fence.write(numbered("runs", name, 0).path, data)
-            return RunWriter(self._files, name, row, lease)
+            return RunWriter(self._files, name, row, lease, new=True)
         except BaseException:
             with suppress(StoreError):
                 lease.release(clean=True)

@@ -33,7 +33,9 @@ FIRST_RETRY, LAST_RETRY = 1.0, 30.0
 class RunWriter:
     """A run open for writing, with its lease; made by ``Store.create`` and ``Store.reopen``."""
 
-    def __init__(self, files: Files, name: str, row: RunRow, lease: Lease) -> None:
+    def __init__(
+        self, files: Files, name: str, row: RunRow, lease: Lease, *, new: bool = False
+    ) -> None:
         self.name, self.row = name, row
         self.lost = 0
         """Rows that another machine stored but never brought here; they are to be redone."""
@@ -45,7 +47,8 @@ class RunWriter:
             self._manifest, *parts = (
                 Parts(files, lease.fence, table, name, lease.mark) for table in TABLES
             )
-            if lease.fence.claims and lease.previous and not lease.previous.released:
+            let_go = new or (lease.previous is not None and lease.previous.released)
+            if lease.fence.claims and not let_go:
                 for table in (self._manifest, *parts):
                     table.claim()
             reach("after-claims", name)

@@ -206,6 +206,24 @@ def test_a_heartbeat_whose_answer_was_lost_is_ones_own(store, monkeypatch):
     run.close()
 
 
+def test_a_driver_whose_lease_was_deleted_is_kept_out_by_the_next_one(
+    store, monkeypatch, tmp_path
+):
+    first = store.create("first", run_row())
+    first.append([repeat_row(0), trial_row(0)])
+    first.flush()
+    first.append([repeat_row(1)])
+    store._files.delete("runs/run=first/_lease.json")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "another machine"))
+    second = store.reopen("first")
+    # Its own last part is as it left it; only the condition of the write can tell.
+    with pytest.raises(StoreError, match="writes nothing more"):
+        first.flush()
+    second.append([repeat_row(2)])
+    second.close()
+    assert keys(store) == [0, 2]
+
+
 def test_keys_of_a_profile_are_taken_where_the_environment_has_none(
     store, server, tmp_path, monkeypatch
 ):
