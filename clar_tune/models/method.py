@@ -2,7 +2,6 @@
 
 import importlib
 import inspect
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -14,7 +13,7 @@ from clar_tune.errors import CannotImport, ParameterError, UnknownName, WrongSha
 from clar_tune.graphs import Graph
 from clar_tune.models.adjacency import Adjacency
 from clar_tune.models.backbones import BACKBONES, Backbone
-from clar_tune.models.regularizers import REGULARIZERS, Penalty, Regularizer
+from clar_tune.models.regularizers import REGULARIZERS, UNLIMITED, Penalty, Regularizer
 from clar_tune.models.tensors import TensorGraph
 from clar_tune.records import Params, TrainSpec, Value
 from clar_tune.validation import not_negative, positive, whole
@@ -184,8 +183,7 @@ class _Foreign(Regularizer):
             name = type(self.module).__name__
             raise WrongShape(f"{name}: a penalty is a tensor of one number, got {given}.")
         value = value.reshape(())
-        anything = (-math.inf, math.inf)
-        return Penalty(value, ("penalty",), value.detach().reshape(1), anything)
+        return Penalty(value, ("penalty",), value.detach().reshape(1), UNLIMITED)
 
 
 def _resolve(name: str, table: Mapping[str, type[nn.Module]], sizes: int = 0) -> type[nn.Module]:

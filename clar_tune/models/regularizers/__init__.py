@@ -1,7 +1,7 @@
 """The regularizers, each usable in any training loop."""
 
 from clar_tune.models.regularizers.adagraph import AdaGraph
-from clar_tune.models.regularizers.base import Penalty, Regularizer
+from clar_tune.models.regularizers.base import UNLIMITED, Penalty, Regularizer
 from clar_tune.models.regularizers.clar import CLAR, NL
 from clar_tune.models.regularizers.dropedge import DropEdge
 from clar_tune.models.regularizers.madreg import MadReg
@@ -21,6 +21,7 @@ __all__ = [
     "CLAR",
     "NL",
     "REGULARIZERS",
+    "UNLIMITED",
     "AdaGraph",
     "DropEdge",
     "MadReg",

@@ -21,6 +21,8 @@ class Penalty(NamedTuple):
     """Each term's reduced value before clamp and weight, detached, [terms]."""
     limits: tuple[float, float]
     """A term has a gradient while its value is above the first and not above the second."""
+    zero: float = 0.0
+    """How large a value may be that would be zero but for rounding."""
 
 
 class Regularizer(nn.Module):
@@ -105,6 +107,10 @@ def _check_ends(edge_index: Tensor, num_nodes: int) -> None:
             f"edge_index: node numbers from 0 to {num_nodes - 1} are needed, as h has "
             f"{num_nodes} rows; got {int(edge_index.min())} to {int(edge_index.max())}."
         )
+
+
+UNLIMITED = (-math.inf, math.inf)
+"""The limits of a term that has a gradient everywhere."""
 
 
 def one_term(name: str, value: Tensor, weight: float, clamp: float | None) -> Penalty:
