@@ -170,6 +170,7 @@ class StudyPlan:
             optimizer=training.optimizer,
             threads=self.threads,
             device=self.device,
+            stop=training.stop,
         )
 
 

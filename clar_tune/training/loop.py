@@ -15,6 +15,7 @@ from clar_tune.models import Adjacency, Method, Model, Penalty, Regularizer, Ten
 from clar_tune.records import (
     OPTIMIZERS,
     SELECTIONS,
+    STOPS,
     Params,
     TermRecord,
     TrainRecord,
@@ -76,6 +77,7 @@ def warm_up() -> None:
 def _check(spec: TrainSpec, nodes: SearchNodes) -> None:
     one_of("select", spec.select, SELECTIONS)
     one_of("optimizer", spec.optimizer, OPTIMIZERS)
+    one_of("stop", spec.stop, STOPS)
     for name, value, low in (
         ("max_epochs", spec.max_epochs, 1),
         ("patience", spec.patience, 1),
@@ -124,6 +126,27 @@ class _Best:
     terms: dict[str, float] = field(default_factory=dict)
 
 
+@dataclass(slots=True)
+class _Counts:
+    """In how many epochs a term of the penalty was where."""
+
+    active: int = 0
+    """Where it has a gradient."""
+    above: int = 0
+    """Above its clamp: switched off."""
+    zero: int = 0
+    """At zero, or below it where it is held there: all outputs are equal."""
+
+    def add(self, value: float, penalty: Penalty) -> None:
+        low, high = penalty.limits
+        if value <= low or abs(value) <= penalty.zero:
+            self.zero += 1
+        elif value > high:
+            self.above += 1
+        else:
+            self.active += 1
+
+
 class _Round:
     """One model trained once."""
 
@@ -148,7 +171,7 @@ class _Round:
         # trains the next: computed once.
         self.one_pass = model.deterministic and not regularizer.changes_epochs
         self.best = _Best()
-        self.active: dict[str, int] = {}
+        self.counts: dict[str, _Counts] = {}
 
     def run(self, report: Report | None) -> Fit:
         """Train to the end; keep the weights of the selected epoch."""
@@ -160,13 +183,23 @@ class _Round:
             self._judge(epoch, logits.detach(), read.detach(), penalty)
             if report:
                 report(epoch, self.val_loss, self.best.score)
-            waited = epoch - self.best.epoch
-            if waited >= self.spec.patience and epoch >= self.spec.warmup:
+            if self._is_over(epoch):
                 break
             if not self.one_pass:
                 logits = self._training_pass()
                 read = self.objective.read(logits)
         return self._finish(epoch)
+
+    def _is_over(self, epoch: int) -> bool:
+        """Whether patience has passed, and the warm-up with it.
+
+        By the rule ``patience`` no epoch within the warm-up is the last one. By ``released``, the
+        rule of the code released with the paper, no *best* epoch lies within it: while the best
+        one is early, training goes on.
+        """
+        spec, best = self.spec, self.best.epoch
+        warm = epoch >= spec.warmup if spec.stop == "patience" else best > spec.warmup
+        return warm and epoch - best >= spec.patience
 
     def _training_pass(self) -> Tensor:
         self.model.train()
@@ -213,7 +246,8 @@ class _Round:
         else:
             numbers = torch.cat([losses, penalty.values]).tolist()
             terms = dict(zip(penalty.names, numbers[2:], strict=True))
-            self._count_active(terms, penalty.limits)
+            for name, value in terms.items():
+                self.counts.setdefault(name, _Counts()).add(value, penalty)
         self._refuse_infinite(epoch, numbers, terms)
         self.val_loss = numbers[1]
         by_score = self.spec.select == "accuracy"
@@ -229,11 +263,6 @@ class _Round:
         for kept, tensor in zip(weights, self.state, strict=True):
             kept.copy_(tensor)
         self.best = _Best(epoch, current, self.val_loss, weights, terms)
-
-    def _count_active(self, terms: dict[str, float], limits: tuple[float, float]) -> None:
-        low, high = limits
-        for name, value in terms.items():
-            self.active[name] = self.active.get(name, 0) + (low < value <= high)
 
     def _refuse_infinite(self, epoch: int, numbers: list[float], terms: dict[str, float]) -> None:
         if all(map(math.isfinite, numbers)):
@@ -255,8 +284,8 @@ class _Round:
         with torch.no_grad():
             logits = self.model(self.graph, self.adjacency)
         terms = {
-            name: TermRecord(value=self.best.terms[name], active=count / epochs)
-            for name, count in self.active.items()
+            name: TermRecord(value=self.best.terms[name], active=count.active / epochs)
+            for name, count in self.counts.items()
         }
         record = TrainRecord(
             key=self.spec.key,
@@ -268,14 +297,18 @@ class _Round:
             seconds=0.0,
             train_nodes=len(self.nodes.train),
             val_nodes=len(self.nodes.val),
-            penalty_active=self._penalty_active(terms),
+            penalty_active=self._share("active", epochs),
+            penalty_above=self._share("above", epochs),
+            penalty_zero=self._share("zero", epochs),
             terms=terms,
         )
         return Fit(record, self.model, logits)
 
-    def _penalty_active(self, terms: dict[str, TermRecord]) -> float | None:
+    def _share(self, count: str, epochs: int) -> float | None:
+        """The fraction of epochs of the term that has the largest one; none without a penalty."""
         nothing = 0.0 if self.regularizer.has_penalty else None
-        return max((term.active for term in terms.values()), default=nothing)
+        found = (getattr(counts, count) / epochs for counts in self.counts.values())
+        return max(found, default=nothing)
 
 
 def _adam(model: Model, params: Params) -> torch.optim.Adam:

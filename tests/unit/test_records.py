@@ -50,6 +50,8 @@ def test_the_order_of_parameters_does_not_matter(params):
         {"select": "accuracy"},
         {"optimizer": "sgd"},
         {"threads": 2},
+        {"stop": "released"},
+        {"arm": "off"},
     ],
 )
 def test_everything_that_decides_a_number_changes_the_key(change):

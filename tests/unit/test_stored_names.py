@@ -194,7 +194,7 @@ TEXTS = [
         '"protocol": "planetoid", "split_seed": 0, "init_seed": 1, "params": {"alpha": '
         '1.0, "clamp": null}, "condition": "", "outer_test": 0.0, "max_epochs": 1000, '
         '"patience": 100, "warmup": 50, "select": "loss", "optimizer": "adam", "threads": '
-        '1, "device": "cpu"}'
+        "1}"
     ),
     (
         '{"key": "k", "metric": "accuracy", "val_score": 0.5, "val_loss": 1.25, "epochs": '

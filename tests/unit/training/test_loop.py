@@ -130,6 +130,47 @@ def test_nothing_stops_before_the_warm_up(graph, tensors):
     assert train(spec, tensors, nodes_of(graph, spec)).record.epochs >= 30
 
 
+def test_the_released_rule_never_stops_while_the_best_epoch_is_early(graph, tensors):
+    """Sage overfits soon: patience passes, and the best epoch stays early."""
+    usual = spec_of(graph, "sage", {"lr": 0.1}, patience=10, warmup=50, max_epochs=200)
+    nodes = nodes_of(graph, usual)
+    stopped = train(usual, tensors, nodes).record
+    assert stopped.best_epoch <= 40 and stopped.epochs == 50
+    patient = train(replace(usual, stop="released"), tensors, nodes).record
+    assert patient.best_epoch == stopped.best_epoch and patient.epochs == 200
+    late = replace(usual, stop="released", warmup=stopped.best_epoch - 1)
+    assert train(late, tensors, nodes).record.epochs == stopped.best_epoch + 10
+    with pytest.raises(UnknownName, match="stop"):
+        train(replace(usual, stop="never"), tensors, nodes)
+
+
+def test_epochs_with_a_gradient_above_the_clamp_and_at_zero(graph, tensors):
+    """With a high learning rate the raw trace soon is far above a clamp at 1."""
+    nodes = nodes_of(graph, spec_of(graph, "gcn"))
+
+    def shares(method: str, **params) -> tuple:
+        spec = spec_of(graph, method, params, max_epochs=8)
+        record = train(spec, tensors, nodes).record
+        return record.penalty_active, record.penalty_above, record.penalty_zero
+
+    assert shares("gcn+clar", reduction="trace", lr=0.3)[1] > 0.5
+    active, above, zero = shares("gcn+nl", reduction="trace", lr=0.3)
+    assert active > 0 and above > 0 and active + above + zero == 1  # one term is in one place
+    assert shares("gcn+nl", clamp=None) == (1.0, 0.0, 0.0)
+    assert shares("gcn+nl", alpha=0.0) == (0.0, 0.0, 0.0)
+    assert shares("gcn+clar", layers=1, hidden=1, lr=1e-9, clamp=1e-9)[1] == 1.0
+    for quiet in ("gcn", "gcn+dropedge", "gcn+adagraph"):
+        assert shares(quiet) == (None, None, None)
+
+
+def test_a_collapse_is_at_zero(graph, tensors):
+    """An mlp without inputs has equal outputs at all nodes."""
+    empty = replace(graph, features=graph.features * 0)
+    spec = spec_of(empty, "mlp+nl", max_epochs=4)
+    record = train(spec, TensorGraph.of(empty), nodes_of(empty, spec)).record
+    assert (record.penalty_active, record.penalty_above, record.penalty_zero) == (0, 0, 1)
+
+
 def test_selection_by_accuracy_takes_the_highest_score_then_the_lowest_loss(graph, tensors):
     by_loss = spec_of(graph, "gcn", {"lr": 0.3})
     by_accuracy = replace(by_loss, select="accuracy")
