@@ -139,12 +139,9 @@ class _Counts:
 
     def add(self, value: float, penalty: Penalty) -> None:
         low, high = penalty.limits
-        if value <= low or abs(value) <= penalty.zero:
-            self.zero += 1
-        elif value > high:
-            self.above += 1
-        else:
-            self.active += 1
+        self.active += low < value <= high  # also where the gradient is but rounding
+        self.above += value > high
+        self.zero += value <= low or abs(value) <= penalty.zero
 
 
 class _Round:

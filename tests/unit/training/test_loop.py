@@ -155,7 +155,8 @@ def test_epochs_with_a_gradient_above_the_clamp_and_at_zero(graph, tensors):
 
     assert shares("gcn+clar", reduction="trace", lr=0.3)[1] > 0.5
     active, above, zero = shares("gcn+nl", reduction="trace", lr=0.3)
-    assert active > 0 and above > 0 and active + above + zero == 1  # one term is in one place
+    assert active > 0 and above > 0 and active + above == 1  # one term is in one place
+    assert 0 < zero < active  # below the clamp it soon holds a collapse
     assert shares("gcn+nl", clamp=None) == (1.0, 0.0, 0.0)
     assert shares("gcn+nl", alpha=0.0) == (0.0, 0.0, 0.0)
     assert shares("gcn+clar", layers=1, hidden=1, lr=1e-9, clamp=1e-9)[1] == 1.0
@@ -168,7 +169,8 @@ def test_a_collapse_is_at_zero(graph, tensors):
     empty = replace(graph, features=graph.features * 0)
     spec = spec_of(empty, "mlp+nl", max_epochs=4)
     record = train(spec, TensorGraph.of(empty), nodes_of(empty, spec)).record
-    assert (record.penalty_active, record.penalty_above, record.penalty_zero) == (0, 0, 1)
+    assert (record.penalty_above, record.penalty_zero) == (0, 1)
+    assert record.terms["ori"].value < 1e-12  # rounding may leave a little
 
 
 def test_selection_by_accuracy_takes_the_highest_score_then_the_lowest_loss(graph, tensors):
