@@ -5,7 +5,7 @@ from .ablation import (
     Results as Results,
     Stage as Stage,
     Summary as Summary,
-    arms_of as arms_of,
+    labelled_arms as labelled_arms,
     seen as seen,
     summary as summary,
 )

@@ -11,7 +11,15 @@ from torch import Tensor
 from clar_tune.errors import Diverged, ParameterError, WrongShape
 from clar_tune.graphs import SearchNodes, threads
 from clar_tune.metric import metric_named
-from clar_tune.models import Adjacency, Method, Model, Penalty, Regularizer, TensorGraph
+from clar_tune.models import (
+    Adjacency,
+    Known,
+    Method,
+    Model,
+    Penalty,
+    Regularizer,
+    TensorGraph,
+)
 from clar_tune.records import (
     OPTIMIZERS,
     SELECTIONS,
@@ -62,7 +70,11 @@ def train(
         best.record,
         epochs=sum(fit.record.epochs for fit in fits),
         seconds=time.perf_counter() - started,
-        facts={**best.model.facts(), **regularizer.facts(graph.adjacency.symmetrised)},
+        facts={
+            **best.model.facts(),
+            **regularizer.facts(graph.adjacency.symmetrised),
+            **best.record.facts,
+        },
     )
     return replace(best, record=record)
 
@@ -299,7 +311,26 @@ class _Round:
             penalty_zero=self._share("zero", epochs),
             terms=terms,
         )
-        return Fit(record, self.model, logits)
+        fit = Fit(record, self.model, logits)
+        return self._corrected(fit) if self.regularizer.corrects else fit
+
+    def _corrected(self, fit: Fit) -> Fit:
+        """The same training with other answers, judged by these."""
+        train, val = (
+            torch.tensor(nodes, device=self.graph.device)
+            for nodes in (self.nodes.train, self.nodes.val)
+        )
+        labels = self.graph.labels
+        logits, facts = self.regularizer.corrected(
+            fit.logits, Known(labels[train], val, labels[val])
+        )
+        record = replace(
+            fit.record,
+            val_score=self.objective.val_score(logits),
+            val_loss=float(self.objective.val_loss(self.objective.read(logits))),
+            facts=facts,
+        )
+        return replace(fit, record=record, logits=logits)
 
     def _share(self, count: str, epochs: int) -> float | None:
         """The fraction of epochs of the term that has the largest one; none without a penalty."""

@@ -25,6 +25,21 @@ class Penalty(NamedTuple):
     """How large a value may be that would be zero but for rounding."""
 
 
+class Known(NamedTuple):
+    """The classes that a training may know."""
+
+    train_classes: Tensor  # of the training nodes
+    val_nodes: Tensor
+    val_classes: Tensor  # of the validation nodes
+
+
+class Corrected(NamedTuple):
+    """Logits as they are answered, and what was done to them."""
+
+    logits: Tensor  # [N, C]
+    facts: dict[str, float]
+
+
 class Regularizer(nn.Module):
     """Does nothing; each hook is overridden by those that need it.
 
@@ -43,6 +58,9 @@ class Regularizer(nn.Module):
 
     needs_classes = False
     """Whether it goes by predicted classes, which a regression has not."""
+
+    corrects = False
+    """Whether :meth:`corrected` gives other logits than it gets."""
 
     silent: tuple[str, ...] = ()
     """Parameters that a configuration names only if they are not at their default.
@@ -70,6 +88,10 @@ class Regularizer(nn.Module):
     def rewired(self, graph: Adjacency, logits: Tensor, draw: torch.Generator) -> Adjacency:
         """The graph of the next round, from the logits of the last one."""
         return graph
+
+    def corrected(self, logits: Tensor, known: Known) -> Corrected:
+        """The logits of the selected epoch [N, C] as they are to be answered."""
+        return Corrected(logits, {})
 
     def facts(self, graph: Adjacency) -> dict[str, float]:
         """What a reader must know about this regularizer on this graph."""
