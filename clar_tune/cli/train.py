@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     type=click.Choice(["undirected", "released"]),
     default="undirected",
     show_default=True,
-    help="`released` keeps directions of edges, and features of chameleon and squirrel as they are.",
+    help="`released` keeps directions, and features of chameleon and squirrel as they are.",
 )
 @click.option(
     "--seed",
