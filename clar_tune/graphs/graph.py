@@ -126,11 +126,11 @@ def preprocess(graph: Graph, preprocessing: str) -> Graph:
     """
     if preprocessing not in PREPROCESSINGS:
         raise UnknownName("preprocessing", preprocessing, PREPROCESSINGS)
+    raw = preprocessing == "released" and graph.name.partition("@")[0] in RAW_FEATURES
     edges = graph.edges
     if preprocessing == "undirected":
         edges = np.concatenate([edges, edges[::-1]], axis=1)
     edges = edges[:, edges[0] != edges[1]]
-    raw = preprocessing == "released" and graph.name.partition("@")[0] in RAW_FEATURES
     return replace(
         graph,
         edges=merge_duplicates(edges, graph.num_nodes),

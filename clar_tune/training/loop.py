@@ -31,6 +31,7 @@ from clar_tune.records import (
 )
 from clar_tune.seeds import seed_for
 from clar_tune.training.objectives import objective_of
+from clar_tune.training.penalty_counts import PenaltyCounts
 from clar_tune.validation import one_of, whole
 
 Report = Callable[[int, float, float], None]
@@ -138,24 +139,6 @@ class _Best:
     terms: dict[str, float] = field(default_factory=dict)
 
 
-@dataclass(slots=True)
-class _Counts:
-    """In how many epochs a term of the penalty was where."""
-
-    active: int = 0
-    """Where it has a gradient."""
-    above: int = 0
-    """Above its clamp: switched off."""
-    zero: int = 0
-    """At zero, or below it where it is held there: all outputs are equal."""
-
-    def add(self, value: float, penalty: Penalty) -> None:
-        low, high = penalty.limits
-        self.active += low < value <= high  # also where the gradient is but rounding
-        self.above += value > high
-        self.zero += value <= low or abs(value) <= penalty.zero
-
-
 class _Round:
     """One model trained once."""
 
@@ -180,7 +163,7 @@ class _Round:
         # trains the next: computed once.
         self.one_pass = model.deterministic and not regularizer.changes_epochs
         self.best = _Best()
-        self.counts: dict[str, _Counts] = {}
+        self.counts = PenaltyCounts()
 
     def run(self, report: Report | None) -> Fit:
         """Train to the end; keep the weights of the selected epoch."""
@@ -255,8 +238,7 @@ class _Round:
         else:
             numbers = torch.cat([losses, penalty.values]).tolist()
             terms = dict(zip(penalty.names, numbers[2:], strict=True))
-            for name, value in terms.items():
-                self.counts.setdefault(name, _Counts()).add(value, penalty)
+            self.counts.add(terms, penalty)
         self._refuse_infinite(epoch, numbers, terms)
         self.val_loss = numbers[1]
         by_score = self.spec.select == "accuracy"
@@ -294,7 +276,7 @@ class _Round:
             logits = self.model(self.graph, self.adjacency)
         terms = {
             name: TermRecord(value=self.best.terms[name], active=count.active / epochs)
-            for name, count in self.counts.items()
+            for name, count in self.counts.terms.items()
         }
         record = TrainRecord(
             key=self.spec.key,
@@ -334,9 +316,7 @@ class _Round:
 
     def _share(self, count: str, epochs: int) -> float | None:
         """The fraction of epochs of the term that has the largest one; none without a penalty."""
-        nothing = 0.0 if self.regularizer.has_penalty else None
-        found = (getattr(counts, count) / epochs for counts in self.counts.values())
-        return max(found, default=nothing)
+        return self.counts.most(count) / epochs if self.regularizer.has_penalty else None
 
 
 def _adam(model: Model, params: Params) -> torch.optim.Adam:
