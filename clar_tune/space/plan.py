@@ -51,7 +51,8 @@ from clar_tune.validation import fraction, one_of, positive, whole
 @stored_as(
     *("settings", "graphs", "methods", "conditions", "protocol", "trials", "repeats", "finals"),
     *("sampler", "pruning", "selection", "outer_test", "seed", "threads", "cpus", "gpus"),
-    *("trial_timeout", "first_trials", "device"),
+    *("trial_timeout", "first_trials"),
+    later=("device",),
     replicates="searches",
 )
 @dataclass(frozen=True, slots=True, kw_only=True)
