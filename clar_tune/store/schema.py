@@ -102,6 +102,7 @@ _PYTHON: dict[Any, tuple[type, ...]] = {
     SORTED_JSON: (str,),
     bool: (bool,),
     datetime: (str,),
+    bytes: (str,),
 }
 
 
