@@ -29,7 +29,7 @@ def test_finished_store_is_read_and_compared(
     assert done.code == 0, done.err
     (comparison,) = json.loads(done.out)["comparisons"]
     assert [score["budget"]["finals"] for score in comparison["scores"]] == [3, 3]
-    assert place.run("resume", "finished").code == (0 if stores == STORES else 1)
+    assert place.run("resume", "finished").code == 0
     assert place.run("report", "--out", "page.html").code == 0
 
 
