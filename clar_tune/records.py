@@ -13,15 +13,21 @@ Record = TypeVar("Record")
 _STORED: dict[type, Mapping[str, str]] = {}
 """Of each record that leaves the program, the stored name of each field."""
 
+_UNSAID: dict[type, Mapping[str, Any]] = {}
+"""Of each such record, the fields that are stored only if they differ from these defaults."""
 
-def stored_as(*same: str, **other: str) -> Callable[[type[Record]], type[Record]]:
+
+def stored_as(
+    *same: str, later: tuple[str, ...] = (), **other: str
+) -> Callable[[type[Record]], type[Record]]:
     """Say under which names the fields of a record are stored and printed.
 
     Stored names are data: when a field gets another name, its stored one stays, as in
     ``stored_as("trials", replicates="searches")``. A field without a stored name, or a name
-    without a field, fails at import.
+    without a field, fails at import. Fields that came ``later`` are not stored at their default:
+    what is written of a record that does not use them, and its key, stay as they were.
     """
-    names = {**{name: name for name in same}, **other}
+    names = {**{name: name for name in (*same, *later)}, **other}
 
     def noted(record: type[Record]) -> type[Record]:
         in_order = [of.name for of in fields(record)]  # type: ignore[arg-type]
@@ -29,6 +35,8 @@ def stored_as(*same: str, **other: str) -> Callable[[type[Record]], type[Record]
         if unknown:
             raise TypeError(f"{record.__name__}: either field or stored name: {sorted(unknown)}")
         _STORED[record] = {name: names[name] for name in in_order}
+        defaults = {of.name: of.default for of in fields(record)}  # type: ignore[arg-type]
+        _UNSAID[record] = {name: defaults[name] for name in later}
         return record
 
     return noted
@@ -37,8 +45,12 @@ def stored_as(*same: str, **other: str) -> Callable[[type[Record]], type[Record]
 def to_stored(value: Any) -> Any:
     """A record, or what holds records, with stored names and in the forms that JSON knows."""
     if type(value) in _STORED:
-        names = _STORED[type(value)]
-        return {stored: to_stored(getattr(value, name)) for name, stored in names.items()}
+        unsaid = _UNSAID[type(value)]
+        return {
+            stored: to_stored(getattr(value, name))
+            for name, stored in _STORED[type(value)].items()
+            if name not in unsaid or getattr(value, name) != unsaid[name]
+        }
     if isinstance(value, Mapping):
         return {key: to_stored(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -59,15 +71,15 @@ Value = float | int | str | bool | None
 Params = Mapping[str, Value]
 
 SELECTIONS = ("loss", "accuracy")
+STOPS = ("patience", "released")
 OPTIMIZERS = ("adam",)
-LATER = {"device": "cpu"}
-"""Fields of a specification that came later: at their default they leave keys as they were."""
 
 
 @stored_as(
     *("graph", "graph_hash", "backbone", "regularizer", "protocol", "split_seed", "init_seed"),
     *("params", "condition", "outer_test", "max_epochs", "patience", "warmup", "select"),
-    *("optimizer", "threads", "device"),
+    *("optimizer", "threads"),
+    later=("device", "stop", "arm"),
 )
 @dataclass(frozen=True, slots=True)
 class TrainSpec:
@@ -91,6 +103,9 @@ class TrainSpec:
     threads: int = 1
     device: str = "cpu"
     """``cpu`` or ``cuda``: dropout draws other numbers on another."""
+    stop: str = "patience"
+    arm: str = "on"
+    """What a final is for: the winner as it is, or an arm beside it; its parameters say what."""
 
     @property
     def method(self) -> str:
@@ -105,9 +120,6 @@ class TrainSpec:
         ``params`` count as they stand: ``Method.complete`` gives equal settings one form.
         """
         content = {**to_stored(self), "numbers": NUMBERS_VERSION}
-        for name, default in LATER.items():
-            if content[name] == default:
-                del content[name]
         canonical = json.dumps(content, sort_keys=True)
         return hashlib.sha256(canonical.encode()).hexdigest()[:16]
 
@@ -168,6 +180,7 @@ class TermRecord:
 @stored_as(
     *("key", "metric", "val_score", "val_loss", "epochs", "best_epoch", "seconds"),
     *("train_nodes", "val_nodes", "penalty_active", "round", "terms", "facts"),
+    later=("penalty_above", "penalty_zero"),
 )
 @dataclass(frozen=True, slots=True)
 class TrainRecord:
@@ -188,6 +201,10 @@ class TrainRecord:
     """Which round of retraining is kept; ``epochs`` and ``seconds`` count all of them."""
     terms: Mapping[str, TermRecord] = field(default_factory=dict)
     facts: Mapping[str, float] = field(default_factory=dict)
+    penalty_above: float | None = None
+    """Largest fraction of epochs in which a term stood above its clamp, switched off."""
+    penalty_zero: float | None = None
+    """Largest fraction of epochs in which a term was zero: all outputs were equal."""
 
 
 class Pace(NamedTuple):

@@ -112,14 +112,31 @@ class RepeatRow(StudyColumns):
     seq: Int64
     test_nodes: Int32 | None = None
     """How many nodes the split keeps for a test; rows of older versions do not tell."""
+    stop: str = "patience"
+    """When it ended: one of ``STOPS``."""
+    penalty_above: float | None = None
+    """Fraction of epochs in which a term stood above its clamp, without a gradient."""
+    penalty_zero: float | None = None
+    """Fraction of epochs in which a term was zero: all outputs were equal."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FinalRow(RepeatRow):
-    """One training of a winner; the only row with a test score."""
+    """One training of a winner; the only row with test scores. Older rows have but the first."""
 
     test_score: float
     test_nodes: Int32
+    arm: str = "on"
+    """The winner as it is, or what it is compared with on the same splits: ``off``, ``cross`` …"""
+    test_balanced: float | None = None
+    """Mean recall over the classes among the test nodes; none where no classes are learned."""
+    floor: float | None = None
+    """What a constant answer scores on the same test nodes."""
+    correct: bytes | None = None
+    """Which test nodes, in ascending order, were answered rightly: packed bits, the first node
+    in the highest bit. None where a score is no share of nodes."""
+    shift: float | None = None
+    """Total variation between the class shares of training and of test nodes."""
 
 
 class RepeatScore(NamedTuple):

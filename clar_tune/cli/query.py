@@ -97,11 +97,13 @@ def _rows(answer: Any) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """Sums of whole numbers are decimals, times are times: both have a plainer form."""
+    """Sums of whole numbers are decimals, times are times, bits are bytes."""
     if isinstance(value, Decimal):
         return int(value) if value == value.to_integral_value() else float(value)
     if isinstance(value, float) and not math.isfinite(value):
         return None
+    if isinstance(value, bytes):
+        return value.hex()
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, list):

@@ -42,17 +42,18 @@ def show_spectra(
 ) -> None:
     """Train the method, its plain backbone and its control; print their energies."""
     from clar_tune.models import TensorGraph
-    from clar_tune.training import Frequencies, Stage, arms_of, best_device
+    from clar_tune.training import Frequencies, Stage, best_device, labelled_arms
 
+    arms = labelled_arms(method, params)
     click.echo(f"frequencies of {graph.name}, {graph.num_nodes:,} nodes", err=True)
     frequencies = Frequencies.of(graph)
     stage = Stage(graph, TensorGraph.of(graph, best_device()), frequencies, rules)
     results: dict[str, list[Measured]] = {}
-    for arm in arms_of(method, params):
+    for label, arm in arms.items():
         for pair in seeds:
-            with progress(f"{arm.label} on {graph.name}", rules["max_epochs"]) as report:
+            with progress(f"{label} on {graph.name}", rules["max_epochs"]) as report:
                 measured = stage.measure(arm, pair, test, report)
-            results.setdefault(arm.label, []).append(measured)
+            results.setdefault(label, []).append(measured)
     if as_json:
         click.echo(json.dumps(_as_dict(graph, frequencies.band_sizes, results), indent=2))
     else:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     type=click.Choice(["undirected", "released"]),
     default="undirected",
     show_default=True,
-    help="`released` keeps the directions of edges.",
+    help="`released` keeps directions, and features of chameleon and squirrel as they are.",
 )
 @click.option(
     "--seed",
@@ -65,6 +65,13 @@ if TYPE_CHECKING:
 @click.option("--max-epochs", default=1000, show_default=True, type=click.IntRange(1))
 @click.option("--patience", default=100, show_default=True, type=click.IntRange(1))
 @click.option("--warmup", default=50, show_default=True, type=click.IntRange(0))
+@click.option(
+    "--stop",
+    type=click.Choice(["patience", "released"]),
+    default="patience",
+    show_default=True,
+    help="`released` goes on while the best epoch lies within the warm-up.",
+)
 @click.option("--threads", default=1, show_default=True, type=click.IntRange(1))
 @click.option("--data", type=click.Path(path_type=Path), help="Folder with raw graphs.")
 @click.option("--test", is_flag=True, help="Also score the test nodes; do not choose by it.")

@@ -13,6 +13,9 @@ from clar_tune.errors import UnknownName
 
 PREPROCESSINGS = ("undirected", "released")
 
+RAW_FEATURES = ("chameleon", "squirrel")
+"""Graphs whose features the code released with the paper does not normalise."""
+
 
 @dataclass(frozen=True)
 class FixedSplits:
@@ -118,11 +121,12 @@ def hash_of_origin(origin: str) -> str:
 def preprocess(graph: Graph, preprocessing: str) -> Graph:
     """Merge duplicate edges, drop self-loops, row-normalise features.
 
-    ``undirected`` adds the reverse of every edge; ``released`` keeps directions, as the
-    code released with the paper does.
+    ``undirected`` adds the reverse of every edge; ``released`` keeps directions, and the features
+    of chameleon and squirrel as they are, as the code released with the paper does.
     """
     if preprocessing not in PREPROCESSINGS:
         raise UnknownName("preprocessing", preprocessing, PREPROCESSINGS)
+    raw = preprocessing == "released" and graph.name.partition("@")[0] in RAW_FEATURES
     edges = graph.edges
     if preprocessing == "undirected":
         edges = np.concatenate([edges, edges[::-1]], axis=1)
@@ -130,7 +134,7 @@ def preprocess(graph: Graph, preprocessing: str) -> Graph:
     return replace(
         graph,
         edges=merge_duplicates(edges, graph.num_nodes),
-        features=row_normalised(graph.features),
+        features=graph.features if raw else row_normalised(graph.features),
         preprocessing=preprocessing,
     )
 

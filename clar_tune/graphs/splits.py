@@ -137,7 +137,17 @@ class Protocol:
     draw: Draw | None = None
     fixed: int = 0  # splits that come with the graph
     held_out: bool = True  # whether some nodes are kept from training
-    verdict: bool = True  # whether differences over its splits can be tested
+    verdict: bool = True  # whether Nadeau and Bengio's correction fits its splits
+
+    @property
+    def units(self) -> str:
+        """What differences between methods are independent over.
+
+        ``split``: splits are drawn, each final has a fresh one. ``file``: there are several that
+        come with the graph; seeds are averaged within each, and more finals add seeds only.
+        ``seed``: there is one, and all that is said is conditional on it.
+        """
+        return "split" if self.draw else "file" if self.fixed > 1 else "seed"
 
     def applies_to(self, graph_name: str) -> bool:
         """Whether the protocol is defined for a graph."""
@@ -159,7 +169,7 @@ PROTOCOLS = {
         "20 training and 30 validation nodes per class; the rest tests",
         ("cs", "physics"),
         draw=_coauthor,
-        verdict=False,  # 60 times more test than training nodes: no correction fits
+        verdict=False,  # 60 times more test than training nodes
     ),
     "geom-gcn": Protocol(
         "the ten split files",

@@ -11,10 +11,11 @@ from clar_tune.models.adjacency import Adjacency, smoothing
 from clar_tune.models.attention import GatLayer
 from clar_tune.models.layers import ChebLayer, Features, GcnLayer, LinearLayer, SageLayer
 from clar_tune.models.sparse import Csr
-from clar_tune.validation import fraction, whole
+from clar_tune.validation import fraction, one_of, whole
 
 MAX_LAYERS = 64
 MAX_HIDDEN = 2**16
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"elu": F.elu_, "relu": F.relu_}
 MAX_ORDER = 1024
 """Powers of a filter: as many products with the graph in every epoch."""
 
@@ -35,6 +36,9 @@ class Backbone(nn.Module):
 
     no_decay: tuple[str, ...] = ()
     """Names of parameters that weight decay leaves alone."""
+
+    silent: tuple[str, ...] = ()
+    """Parameters that a configuration names only if they are not at their default."""
 
     sizes: Mapping[str, tuple[int, int]] = {"hidden": (1, MAX_HIDDEN), "layers": (1, MAX_LAYERS)}
     """Parameters that decide how large it is, with their bounds."""
@@ -127,17 +131,33 @@ class Cheby(Backbone):
 
 
 class Gat(Backbone):
-    """Layers of :class:`GatLayer` with ELU between; the last has one head."""
+    """Layers of :class:`GatLayer`; the last has one head.
+
+    Args:
+        sizes: number of input features and of outputs.
+        heads: of all layers but the last.
+        attention_dropout: rate at which attention is dropped; ``None`` for that of ``dropout``.
+        activation: ``elu``, or ``relu`` as in the code released with the CLAR paper.
+        architecture: as of :class:`Backbone`.
+    """
 
     sizes = {**Backbone.sizes, "heads": (1, MAX_LAYERS)}
+    silent = ("activation",)
 
     def __init__(
-        self, *sizes: int, heads: int = 8, attention_dropout: float = 0.0, **architecture: Any
+        self,
+        *sizes: int,
+        heads: int = 8,
+        attention_dropout: float | None = None,
+        activation: str = "elu",
+        dropout: float = 0.0,
+        **architecture: Any,
     ) -> None:
         self.heads = whole("heads", heads, *self.sizes["heads"])
-        self.attention_dropout = fraction("attention_dropout", attention_dropout, below_one=True)
-        super().__init__(*sizes, **architecture)
-        self.activation = F.elu_
+        rate = dropout if attention_dropout is None else attention_dropout
+        self.attention_dropout = fraction("attention_dropout", rate, below_one=True)
+        super().__init__(*sizes, dropout=dropout, **architecture)
+        self.activation = ACTIVATIONS[one_of("activation", activation, ACTIVATIONS)]
 
     def make_layers(self, widths: list[tuple[int, int]]) -> list[nn.Module]:
         """One layer for each pair of widths; inner widths are per head."""

@@ -2,7 +2,6 @@
 
 import importlib
 import inspect
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -14,7 +13,7 @@ from clar_tune.errors import CannotImport, ParameterError, UnknownName, WrongSha
 from clar_tune.graphs import Graph
 from clar_tune.models.adjacency import Adjacency
 from clar_tune.models.backbones import BACKBONES, Backbone
-from clar_tune.models.regularizers import REGULARIZERS, Penalty, Regularizer
+from clar_tune.models.regularizers import REGULARIZERS, UNLIMITED, Penalty, Regularizer
 from clar_tune.models.tensors import TensorGraph
 from clar_tune.records import Params, TrainSpec, Value
 from clar_tune.validation import not_negative, positive, whole
@@ -54,6 +53,20 @@ class Method:
         """Whether it goes by predicted classes, so that numbers cannot be learned with it."""
         return bool(getattr(self._regularizer(), "needs_classes", False))
 
+    @property
+    def corrects(self) -> bool:
+        """Whether it corrects answers by the shares of classes."""
+        return bool(getattr(self._regularizer(), "corrects", False))
+
+    @property
+    def plain(self) -> "Method":
+        """Its backbone alone."""
+        return Method(self.backbone)
+
+    def share_of(self, params: Params) -> dict[str, Value]:
+        """Those of some parameters that it knows."""
+        return _only(params, self.parameters())
+
     def parameters(self) -> dict[str, Any]:
         """Every parameter it can be given, with its default."""
         backbone = _keywords(self._backbone(), 2)
@@ -88,7 +101,7 @@ class Method:
                 )
         positive("lr", complete["lr"])
         not_negative("weight_decay", complete["weight_decay"])
-        silent = getattr(self._regularizer(), "silent", ())
+        silent = {*_silent(self._backbone()), *_silent(self._regularizer())}
         return {n: value for n, value in complete.items() if n not in silent or value != known[n]}
 
     def spec(
@@ -184,8 +197,7 @@ class _Foreign(Regularizer):
             name = type(self.module).__name__
             raise WrongShape(f"{name}: a penalty is a tensor of one number, got {given}.")
         value = value.reshape(())
-        anything = (-math.inf, math.inf)
-        return Penalty(value, ("penalty",), value.detach().reshape(1), anything)
+        return Penalty(value, ("penalty",), value.detach().reshape(1), UNLIMITED)
 
 
 def _resolve(name: str, table: Mapping[str, type[nn.Module]], sizes: int = 0) -> type[nn.Module]:
@@ -221,6 +233,11 @@ def _check_signature(name: str, kind: type[nn.Module], sizes: int) -> None:
             f"{name}: its __init__ needs {', '.join(needed)}. Give defaults, or put them behind a "
             "`*`, so that a space can name their values."
         )
+
+
+def _silent(kind: type[nn.Module]) -> tuple[str, ...]:
+    """Parameters that came later and are named only if they are not at their default."""
+    return getattr(kind, "silent", ())
 
 
 def _as_default(value: Any, default: Any) -> Any:

@@ -1,7 +1,7 @@
 """Jobs of workers: the trainings of one trial, or one final; what is sent back from each."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from traceback import extract_tb
@@ -17,7 +17,7 @@ from clar_tune.search.process_errors import (
     is_out_of_memory,
     users_frame,
 )
-from clar_tune.training import release_memory, test_count, test_score, train
+from clar_tune.training import release_memory, test_count, test_scores, train
 
 LONGEST_ERROR = 2000
 """Characters of an error text that are kept."""
@@ -78,8 +78,12 @@ class TrainingResult:
     record: TrainRecord
     started: datetime
     device: str
-    test_score: float | None = None
     test_nodes: int = 0
+    test_score: float | None = None
+    test_balanced: float | None = None
+    floor: float | None = None
+    correct: bytes | None = None
+    shift: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,14 +145,24 @@ def trained(
     started = datetime.now(UTC)
     nodes = search_nodes(graph, spec.protocol, spec.split_seed, spec.outer_test)
     fit = train(spec, tensors, nodes)
-    return TrainingResult(
+    done = TrainingResult(
         index=index,
         spec=spec,
         record=fit.record,
         started=started,
         device=str(tensors.labels.device.type),
-        test_score=test_score(fit, spec, graph) if purpose == "final" else None,
         test_nodes=test_count(spec, graph),
+    )
+    if purpose != "final":
+        return done
+    tested = test_scores(fit, spec, graph)
+    return replace(
+        done,
+        test_score=tested.score,
+        test_balanced=tested.balanced,
+        floor=tested.floor,
+        correct=tested.correct,
+        shift=tested.shift,
     )
 
 

@@ -57,18 +57,12 @@ def _studies(plan: Plan) -> list[tuple[str, str, str]]:
 def plan_columns(plan: Plan) -> dict[str, Any]:
     """What the manifest says of a plan; an extended one says it anew."""
     return {
-        "options": _options(plan),
+        "options": to_stored(plan.options),
         "budget": _budget(plan),
         # Repeated searches are alike.
         "study_plans": [to_stored(s.planned) for s in plan.studies if not s.columns.search],
         "graph_facts": {name: to_stored(known_facts(name)) for name in plan.graphs},
     }
-
-
-def _options(plan: Plan) -> dict[str, Any]:
-    """Options as they are stored: a device only once one was looked for, as it came later."""
-    stored: dict[str, Any] = to_stored(plan.options)
-    return {name: value for name, value in stored.items() if (name, value) != ("device", None)}
 
 
 def _budget(plan: Plan) -> dict[str, Any]:

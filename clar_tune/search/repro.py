@@ -41,8 +41,8 @@ def repeat_training(row: RepeatRow, plan: Plan, data: Path | None) -> list[Diffe
     study = next(study for study in plan.studies if study.columns.study == row.study)
     plain = load(row.graph, plan.space.preprocessing, data)
     graph = apply_variants(plain, study.variant, study.seed)
-    purpose = "final" if isinstance(row, FinalRow) else "repeat"
-    spec = study.spec(row.params, purpose, row.repeat, plain.hash)
+    purpose, arm = ("final", row.arm) if isinstance(row, FinalRow) else ("repeat", "on")
+    spec = study.spec(row.params, purpose, row.repeat, plain.hash, arm)
     if spec.key != row.key:
         raise GraphError(
             f"{row.key}: the training would be {spec.key}. The graph {row.graph} ({graph.hash}) "

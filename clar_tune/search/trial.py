@@ -11,9 +11,12 @@ from clar_tune.search.jobs import Failure, TrainingResult
 
 COPIED = (
     *("metric", "val_score", "val_loss", "epochs", "best_epoch"),
-    *("seconds", "penalty_active", "train_nodes", "val_nodes"),
+    *("seconds", "penalty_active", "penalty_above", "penalty_zero", "train_nodes", "val_nodes"),
 )
 """Columns that a training's record names as the store does."""
+
+OF_FINALS = ("test_score", "test_balanced", "floor", "correct", "shift")
+"""Columns of finals alone, as their results name them."""
 
 OF_STUDY = (
     *("space", "settings", "graph", "method", "backbone"),
@@ -114,6 +117,7 @@ def training_row(columns: StudyColumns, trial: int, done: TrainingResult) -> Rep
         "penalty_active_ori": active.get("ori"),
         "started": done.started,
         "select": spec.select,
+        "stop": spec.stop,
         "threads": spec.threads,
         "device": done.device,
         "terms": to_stored(record.terms),
@@ -123,7 +127,8 @@ def training_row(columns: StudyColumns, trial: int, done: TrainingResult) -> Rep
     }
     if done.test_score is None:
         return RepeatRow(**values)
-    return FinalRow(**values, test_score=done.test_score)
+    tested = {name: getattr(done, name) for name in OF_FINALS}
+    return FinalRow(**values, **tested, arm=spec.arm)
 
 
 def _of_study(columns: StudyColumns) -> dict[str, Any]:

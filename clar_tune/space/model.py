@@ -24,7 +24,7 @@ Parameters = Mapping[str, Parameter]
 Condition = Mapping[str, Value]
 
 
-@stored_as("max_epochs", "patience", "warmup", "select", "optimizer")
+@stored_as("max_epochs", "patience", "warmup", "select", "optimizer", later=("stop",))
 @dataclass(frozen=True, slots=True)
 class TrainingRules:
     """How every training of a space goes; the names are those of ``TrainSpec``."""
@@ -34,6 +34,7 @@ class TrainingRules:
     warmup: int = 50
     select: str = "loss"
     optimizer: str = "adam"
+    stop: str = "patience"
 
 
 @stored_as("trials", "repeats", "reduction", "sampler", "pruning")

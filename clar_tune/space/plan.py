@@ -16,7 +16,7 @@ from clar_tune.graphs import (
     variant_of,
     varied_hash,
 )
-from clar_tune.models import Method
+from clar_tune.models import Method, method_of_arm
 from clar_tune.records import (
     SELECTIONS,
     Params,
@@ -51,7 +51,8 @@ from clar_tune.validation import fraction, one_of, positive, whole
 @stored_as(
     *("settings", "graphs", "methods", "conditions", "protocol", "trials", "repeats", "finals"),
     *("sampler", "pruning", "selection", "outer_test", "seed", "threads", "cpus", "gpus"),
-    *("trial_timeout", "first_trials", "device"),
+    *("trial_timeout", "first_trials"),
+    later=("device",),
     replicates="searches",
 )
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,10 +146,13 @@ class StudyPlan:
         count = self.parameters.count
         return self.rules.trials if count is None else min(self.rules.trials, count)
 
-    def spec(self, params: Params, purpose: str, index: int, graph_hash: str) -> TrainSpec:
+    def spec(
+        self, params: Params, purpose: str, index: int, graph_hash: str, arm: str = "on"
+    ) -> TrainSpec:
         """Repeat or final number ``index`` of a configuration; ``params`` are complete.
 
-        ``graph_hash`` is that of the graph before this study varies it.
+        ``graph_hash`` is that of the graph before this study varies it; ``params`` of an arm of
+        finals are those that ``arms_of`` gives it.
         """
         of, training = self.columns, self.training
         split_seed, init_seed = seed_pair(of.graph, of.protocol, self.seed, index, purpose)
@@ -156,7 +160,7 @@ class StudyPlan:
             graph=of.graph,
             graph_hash=varied_hash(graph_hash, self.variant, self.seed),
             backbone=of.backbone,
-            regularizer=of.regularizer,
+            regularizer=method_of_arm(self.method, arm).regularizer,
             protocol=of.protocol,
             split_seed=split_seed,
             init_seed=init_seed,
@@ -170,6 +174,8 @@ class StudyPlan:
             optimizer=training.optimizer,
             threads=self.threads,
             device=self.device,
+            stop=training.stop,
+            arm=arm,
         )
 
 

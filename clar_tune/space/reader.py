@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from clar_tune.errors import ClarTuneError, SpaceError, UnknownName
 from clar_tune.graphs import PREPROCESSINGS, check_protocol, dataset_named
 from clar_tune.paper import TABLES
-from clar_tune.records import OPTIMIZERS, SELECTIONS, Value
+from clar_tune.records import OPTIMIZERS, SELECTIONS, STOPS, Value
 from clar_tune.space.bounds import LARGEST_COUNT, MOST_BUDGET
 from clar_tune.space.domains import Choice, Domain, Fixed, Range, identity, written
 from clar_tune.space.model import COEFFICIENTS, SAMPLERS, Correlate, Levels, Settings, Space, Sweep
@@ -215,6 +215,7 @@ _TRAINING: dict[str, Callable[[Item], Value]] = {
     "warmup": _within(0, LARGEST_COUNT),
     "select": _among("selection", SELECTIONS),
     "optimizer": _among("optimizer", OPTIMIZERS),
+    "stop": _among("stop", STOPS),
 }
 _SEARCH: dict[str, Callable[[Item], Value]] = {
     "trials": _within(1, MOST_BUDGET),

@@ -1,6 +1,7 @@
 """Rows as Arrow tables: the records of ``rows`` are the schema."""
 
 import json
+from base64 import b64decode, b64encode
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields
 from datetime import UTC, datetime
@@ -34,6 +35,7 @@ _ARROW = {
     SORTED_JSON: pa.string(),
     bool: pa.bool_(),
     float: pa.float64(),
+    bytes: pa.binary(),
     "int32": pa.int32(),
     "int64": pa.int64(),
     datetime: pa.timestamp("us", tz="UTC"),
@@ -57,6 +59,8 @@ def table_of(table: str, rows: Sequence[Mapping[str, Any]]) -> pa.Table:
         try:
             if pa.types.is_timestamp(field.type):
                 values = [value and datetime.fromisoformat(value) for value in values]
+            if pa.types.is_binary(field.type):
+                values = [v if v is None else b64decode(v, validate=True) for v in values]
             columns.append(pa.array(values, field.type))
         except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
             raise StoreError(f"{table}, column {field.name}: {error}.") from error
@@ -98,6 +102,7 @@ _PYTHON: dict[Any, tuple[type, ...]] = {
     SORTED_JSON: (str,),
     bool: (bool,),
     datetime: (str,),
+    bytes: (str,),
 }
 
 
@@ -115,15 +120,17 @@ def rows_of(kind: type[Kind], found: pa.Table) -> list[Kind]:
 
 
 def plain(table: str, row: Row) -> dict[str, Any]:
-    """A record as the write-ahead file holds it: times and JSON become text."""
-    names, times, get = _columns(table)
+    """A record as the write-ahead file holds it: times, bytes and JSON become text."""
+    names, others, get = _columns(table)
     values = dict(zip(names, get(row), strict=True))
     for name, ordered in _json_columns(table).items():
         if values[name] is not None:
             values[name] = (_sorted_json if ordered else _json)(values[name])
-    for name in times:
+    for name in others:
         if isinstance(values[name], datetime):
             values[name] = values[name].astimezone(UTC).isoformat()
+        elif isinstance(values[name], bytes):
+            values[name] = b64encode(values[name]).decode()
     return values
 
 
@@ -132,10 +139,10 @@ _json, _sorted_json = json.JSONEncoder().encode, json.JSONEncoder(sort_keys=True
 
 @cache
 def _columns(table: str) -> tuple[list[str], list[str], attrgetter]:  # type: ignore[type-arg]
-    """The columns of a table, those that are times, and what takes all of them from a record."""
+    """The columns of a table, its times and bytes, and what takes all of them from a record."""
     names = schema_of(table).names
-    times = [name for name, (kind, _) in _kinds(table) if kind is datetime]
-    return names, times, attrgetter(*names)
+    others = [name for name, (kind, _) in _kinds(table) if kind in (datetime, bytes)]
+    return names, others, attrgetter(*names)
 
 
 def present_columns(wanted: Sequence[str], present: Collection[str]) -> list[str]:

@@ -5,7 +5,7 @@ from .ablation import (
     Results as Results,
     Stage as Stage,
     Summary as Summary,
-    arms_of as arms_of,
+    labelled_arms as labelled_arms,
     seen as seen,
     summary as summary,
 )
@@ -20,7 +20,12 @@ from .devices import (
     use_deterministic_algorithms as use_deterministic_algorithms,
 )
 from .frequencies import BANDS as BANDS, Frequencies as Frequencies, band_edges as band_edges
-from .held_out import test_count as test_count, test_score as test_score
+from .held_out import (
+    TestScores as TestScores,
+    test_count as test_count,
+    test_score as test_score,
+    test_scores as test_scores,
+)
 from .loop import Report as Report, train as train, warm_up as warm_up
 from .objectives import (
     REGRESSION as REGRESSION,

@@ -5,27 +5,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from clar_tune.errors import ParameterError
 from clar_tune.graphs import Graph, search_nodes
-from clar_tune.models import Method, TensorGraph
+from clar_tune.models import ANY, Arm, Method, TensorGraph, arms_of
 from clar_tune.records import Params, TrainRecord, TrainSpec, stored_as
 from clar_tune.training.frequencies import Energy, Frequencies
 from clar_tune.training.held_out import test_score
 from clar_tune.training.loop import Report, train
 
-CONTROL = "any"
-"""The sampling that draws from all pairs: what it does as well is not the complement's doing."""
-
 ONE = "One training shows nothing for sure: --splits 5 trains each five times."
 SEVERAL = "The trainings share nodes: this is a view, not a test."
-
-
-@dataclass(frozen=True, slots=True)
-class Arm:
-    """What is trained, under the name that a table gives it."""
-
-    label: str
-    method: Method
-    params: Params
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,16 +40,18 @@ class Summary:
     deviation: float | None
 
 
-def arms_of(method: Method, params: Params) -> list[Arm]:
+def labelled_arms(method: Method, params: Params) -> dict[str, Arm]:
     """The plain backbone, then the method; for clar also its control, unless beta is 0."""
-    plain = Method(method.backbone)
-    shared = {name: value for name, value in params.items() if name in plain.parameters()}
-    found = [Arm(plain.name, plain, shared)]
-    if method != plain:
-        found.append(Arm(method.name, method, params))
-    if method.regularizer == "clar" and params["beta"] and params["sampling"] != CONTROL:
-        control = {**params, "sampling": CONTROL}
-        found.append(Arm(f"{method.name} sampling={CONTROL}", method, control))
+    if method.corrects:
+        raise ParameterError(
+            f"{method.name}: {method.regularizer} corrects answers and leaves the outputs as they "
+            f"are. Choose {method.backbone}."
+        )
+    found = {method.backbone: Arm(method.plain, method.plain.share_of(params))}
+    arms = arms_of(method, params)
+    found[method.name] = arms["on"]
+    if "any" in arms:
+        found[f"{method.name} sampling={ANY}"] = arms["any"]
     return found
 
 
@@ -108,7 +99,7 @@ def seen(results: Results) -> list[str]:
             lines.append("Its penalty never had a gradient: this is the plain backbone.")
     if others[1:]:
         lines.append(
-            f"The control sampling={CONTROL}, which draws edges too, has "
+            f"The control sampling={ANY}, which draws edges too, has "
             f"{_mean(results[others[1]])}: against it {others[0]} is "
             f"{_rise(results[others[0]], results[others[1]])}."
         )

@@ -1,11 +1,32 @@
 """Scores on test nodes: the only place where they are looked at."""
 
+from dataclasses import dataclass
+
+import numpy as np
 import torch
 
-from clar_tune.graphs import Graph, test_nodes
+from clar_tune.graphs import Graph, search_nodes, test_nodes
 from clar_tune.records import TrainSpec
+from clar_tune.training.floors import (
+    AUC_FLOOR,
+    balanced_accuracy,
+    class_floor,
+    label_shift,
+    mean_floor,
+)
 from clar_tune.training.loop import Fit
 from clar_tune.training.scores import score
+
+
+@dataclass(frozen=True, slots=True)
+class TestScores:
+    """What a final says about its test nodes; ``FinalRow`` tells what each is."""
+
+    score: float
+    balanced: float | None
+    floor: float
+    correct: bytes | None
+    shift: float | None
 
 
 def test_score(fit: Fit, spec: TrainSpec, graph: Graph) -> float:
@@ -14,6 +35,25 @@ def test_score(fit: Fit, spec: TrainSpec, graph: Graph) -> float:
     truth = torch.tensor(graph.truth, device=fit.logits.device)
     chosen = torch.tensor(nodes, device=fit.logits.device)
     return score(graph.metric, fit.logits, truth, chosen)
+
+
+def test_scores(fit: Fit, spec: TrainSpec, graph: Graph) -> TestScores:
+    """The test score, what a constant answer scores in its place, and what else a final keeps."""
+    split = spec.protocol, spec.split_seed, spec.outer_test
+    nodes, test = search_nodes(graph, *split), test_nodes(graph, *split)
+    reached = test_score(fit, spec, graph)
+    if graph.targets is not None:
+        return TestScores(reached, None, mean_floor(graph.targets, nodes, test), None, None)
+    labels = graph.labels
+    correct = fit.logits.argmax(1).cpu().numpy()[test] == labels[test]
+    by_node = graph.metric == "accuracy"
+    return TestScores(
+        score=reached,
+        balanced=balanced_accuracy(correct, labels[test]),
+        floor=class_floor(labels, nodes, test) if by_node else AUC_FLOOR,
+        correct=np.packbits(correct).tobytes() if by_node else None,
+        shift=label_shift(labels[nodes.train], labels[test]),
+    )
 
 
 def test_count(spec: TrainSpec, graph: Graph) -> int:

@@ -11,10 +11,19 @@ from torch import Tensor
 from clar_tune.errors import Diverged, ParameterError, WrongShape
 from clar_tune.graphs import SearchNodes, threads
 from clar_tune.metric import metric_named
-from clar_tune.models import Adjacency, Method, Model, Penalty, Regularizer, TensorGraph
+from clar_tune.models import (
+    Adjacency,
+    Known,
+    Method,
+    Model,
+    Penalty,
+    Regularizer,
+    TensorGraph,
+)
 from clar_tune.records import (
     OPTIMIZERS,
     SELECTIONS,
+    STOPS,
     Params,
     TermRecord,
     TrainRecord,
@@ -22,6 +31,7 @@ from clar_tune.records import (
 )
 from clar_tune.seeds import seed_for
 from clar_tune.training.objectives import objective_of
+from clar_tune.training.penalty_counts import PenaltyCounts
 from clar_tune.validation import one_of, whole
 
 Report = Callable[[int, float, float], None]
@@ -61,7 +71,11 @@ def train(
         best.record,
         epochs=sum(fit.record.epochs for fit in fits),
         seconds=time.perf_counter() - started,
-        facts={**best.model.facts(), **regularizer.facts(graph.adjacency.symmetrised)},
+        facts={
+            **best.model.facts(),
+            **regularizer.facts(graph.adjacency.symmetrised),
+            **best.record.facts,
+        },
     )
     return replace(best, record=record)
 
@@ -76,6 +90,7 @@ def warm_up() -> None:
 def _check(spec: TrainSpec, nodes: SearchNodes) -> None:
     one_of("select", spec.select, SELECTIONS)
     one_of("optimizer", spec.optimizer, OPTIMIZERS)
+    one_of("stop", spec.stop, STOPS)
     for name, value, low in (
         ("max_epochs", spec.max_epochs, 1),
         ("patience", spec.patience, 1),
@@ -148,7 +163,7 @@ class _Round:
         # trains the next: computed once.
         self.one_pass = model.deterministic and not regularizer.changes_epochs
         self.best = _Best()
-        self.active: dict[str, int] = {}
+        self.counts = PenaltyCounts()
 
     def run(self, report: Report | None) -> Fit:
         """Train to the end; keep the weights of the selected epoch."""
@@ -160,13 +175,23 @@ class _Round:
             self._judge(epoch, logits.detach(), read.detach(), penalty)
             if report:
                 report(epoch, self.val_loss, self.best.score)
-            waited = epoch - self.best.epoch
-            if waited >= self.spec.patience and epoch >= self.spec.warmup:
+            if self._is_over(epoch):
                 break
             if not self.one_pass:
                 logits = self._training_pass()
                 read = self.objective.read(logits)
         return self._finish(epoch)
+
+    def _is_over(self, epoch: int) -> bool:
+        """Whether patience has passed, and the warm-up with it.
+
+        By the rule ``patience`` no epoch within the warm-up is the last one. By ``released``, the
+        rule of the code released with the paper, no *best* epoch lies within it: while the best
+        one is early, training goes on.
+        """
+        spec, best = self.spec, self.best.epoch
+        warm = epoch >= spec.warmup if spec.stop == "patience" else best > spec.warmup
+        return warm and epoch - best >= spec.patience
 
     def _training_pass(self) -> Tensor:
         self.model.train()
@@ -213,7 +238,7 @@ class _Round:
         else:
             numbers = torch.cat([losses, penalty.values]).tolist()
             terms = dict(zip(penalty.names, numbers[2:], strict=True))
-            self._count_active(terms, penalty.limits)
+            self.counts.add(terms, penalty)
         self._refuse_infinite(epoch, numbers, terms)
         self.val_loss = numbers[1]
         by_score = self.spec.select == "accuracy"
@@ -229,11 +254,6 @@ class _Round:
         for kept, tensor in zip(weights, self.state, strict=True):
             kept.copy_(tensor)
         self.best = _Best(epoch, current, self.val_loss, weights, terms)
-
-    def _count_active(self, terms: dict[str, float], limits: tuple[float, float]) -> None:
-        low, high = limits
-        for name, value in terms.items():
-            self.active[name] = self.active.get(name, 0) + (low < value <= high)
 
     def _refuse_infinite(self, epoch: int, numbers: list[float], terms: dict[str, float]) -> None:
         if all(map(math.isfinite, numbers)):
@@ -255,8 +275,8 @@ class _Round:
         with torch.no_grad():
             logits = self.model(self.graph, self.adjacency)
         terms = {
-            name: TermRecord(value=self.best.terms[name], active=count / epochs)
-            for name, count in self.active.items()
+            name: TermRecord(value=self.best.terms[name], active=count.active / epochs)
+            for name, count in self.counts.terms.items()
         }
         record = TrainRecord(
             key=self.spec.key,
@@ -268,14 +288,35 @@ class _Round:
             seconds=0.0,
             train_nodes=len(self.nodes.train),
             val_nodes=len(self.nodes.val),
-            penalty_active=self._penalty_active(terms),
+            penalty_active=self._share("active", epochs),
+            penalty_above=self._share("above", epochs),
+            penalty_zero=self._share("zero", epochs),
             terms=terms,
         )
-        return Fit(record, self.model, logits)
+        fit = Fit(record, self.model, logits)
+        return self._corrected(fit) if self.regularizer.corrects else fit
 
-    def _penalty_active(self, terms: dict[str, TermRecord]) -> float | None:
-        nothing = 0.0 if self.regularizer.has_penalty else None
-        return max((term.active for term in terms.values()), default=nothing)
+    def _corrected(self, fit: Fit) -> Fit:
+        """The same training with other answers, judged by these."""
+        train, val = (
+            torch.tensor(nodes, device=self.graph.device)
+            for nodes in (self.nodes.train, self.nodes.val)
+        )
+        labels = self.graph.labels
+        logits, facts = self.regularizer.corrected(
+            fit.logits, Known(labels[train], val, labels[val])
+        )
+        record = replace(
+            fit.record,
+            val_score=self.objective.val_score(logits),
+            val_loss=float(self.objective.val_loss(self.objective.read(logits))),
+            facts=facts,
+        )
+        return replace(fit, record=record, logits=logits)
+
+    def _share(self, count: str, epochs: int) -> float | None:
+        """The fraction of epochs of the term that has the largest one; none without a penalty."""
+        return self.counts.most(count) / epochs if self.regularizer.has_penalty else None
 
 
 def _adam(model: Model, params: Params) -> torch.optim.Adam:

@@ -116,6 +116,11 @@ def check_objective(metric: str, protocol: str, select: str, method: Method) -> 
             f"{method.name}: {method.regularizer} goes by predicted classes, and a filter has "
             "none. Choose another regularizer."
         )
+    if method.corrects and metric != "accuracy":
+        raise ParameterError(
+            f"{method.name}: {method.regularizer} favours whole classes, and {metric} goes by the "
+            "order of the nodes. Choose another regularizer."
+        )
 
 
 def log_probabilities(logits: Tensor) -> Tensor:

@@ -9,16 +9,21 @@ from support.commands import PACED, SPACE, assert_exact
 from support.one_ray import OneRay, SharedPlace
 
 STORES = Path(__file__).with_name("stores")
+VERSION_2 = Path(__file__).with_name("stores_of_version_2")
+"""Of a version whose numbers this program does not make any more."""
 
 
-def copied(name: str, folder: Path, ray: OneRay) -> SharedPlace:
+def copied(name: str, folder: Path, ray: OneRay, stores: Path = STORES) -> SharedPlace:
     place = SharedPlace(folder, ray, SPACE if name == "finished" else PACED)
-    shutil.copytree(STORES / name, folder / "store", dirs_exist_ok=True)
+    shutil.copytree(stores / name, folder / "store", dirs_exist_ok=True)
     return place
 
 
-def test_finished_store_is_read_and_compared(tmp_path: Path, shared_ray: OneRay) -> None:
-    place = copied("finished", tmp_path, shared_ray)
+@pytest.mark.parametrize("stores", [STORES, VERSION_2], ids=["newest", "version 2"])
+def test_finished_store_is_read_and_compared(
+    stores: Path, tmp_path: Path, shared_ray: OneRay
+) -> None:
+    place = copied("finished", tmp_path, shared_ray, stores)
     assert_exact(place, "finished", trials=9, repeats=3, finals=3)
     done = place.run("compare", "--format", "json")
     assert done.code == 0, done.err
@@ -26,6 +31,20 @@ def test_finished_store_is_read_and_compared(tmp_path: Path, shared_ray: OneRay)
     assert [score["budget"]["finals"] for score in comparison["scores"]] == [3, 3]
     assert place.run("resume", "finished").code == 0
     assert place.run("report", "--out", "page.html").code == 0
+
+
+@pytest.mark.parametrize("name", ["paused", "killed"])
+def test_unfinished_store_of_other_numbers_is_read_and_left_as_it_is(
+    name: str, tmp_path: Path, shared_ray: OneRay
+) -> None:
+    place = copied(name, tmp_path, shared_ray, VERSION_2)
+    before = place.trainings(name)
+    assert len(before) >= 2
+    assert place.run("show", name).code == 0
+    done = place.run("resume", name)
+    assert done.code == 1
+    assert "its numbers are of version 2, this program makes version 3." in done.err
+    assert place.trainings(name) == before
 
 
 @pytest.mark.parametrize("name", ["paused", "killed"])

@@ -19,6 +19,7 @@ VALUES: dict[Any, Any] = {
     "int32": 7,
     "int64": 7,
     bool: False,
+    bytes: b"\xb4\x00",
     datetime: NOON,
     JSON: ["text"],
     SORTED_JSON: {"name": "text"},

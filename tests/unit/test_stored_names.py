@@ -194,7 +194,7 @@ TEXTS = [
         '"protocol": "planetoid", "split_seed": 0, "init_seed": 1, "params": {"alpha": '
         '1.0, "clamp": null}, "condition": "", "outer_test": 0.0, "max_epochs": 1000, '
         '"patience": 100, "warmup": 50, "select": "loss", "optimizer": "adam", "threads": '
-        '1, "device": "cpu"}'
+        "1}"
     ),
     (
         '{"key": "k", "metric": "accuracy", "val_score": 0.5, "val_loss": 1.25, "epochs": '
@@ -209,7 +209,7 @@ TEXTS = [
         '"conditions": ["layers=8"], "protocol": null, "trials": 3, "repeats": null, '
         '"finals": null, "sampler": null, "pruning": null, "selection": null, "searches": '
         '5, "outer_test": 0.0, "seed": 0, "threads": 1, "cpus": 1.0, "gpus": 0.0, '
-        '"trial_timeout": 1800.0, "first_trials": null, "device": null}'
+        '"trial_timeout": 1800.0, "first_trials": null}'
     ),
     '{"low": 0.001, "high": 0.1, "log": true, "integer": false}',
     '{"values": [1, null]}',

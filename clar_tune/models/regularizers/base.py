@@ -21,6 +21,23 @@ class Penalty(NamedTuple):
     """Each term's reduced value before clamp and weight, detached, [terms]."""
     limits: tuple[float, float]
     """A term has a gradient while its value is above the first and not above the second."""
+    zero: float = 0.0
+    """How large a value may be that would be zero but for rounding."""
+
+
+class Known(NamedTuple):
+    """The classes that a training may know."""
+
+    train_classes: Tensor  # of the training nodes
+    val_nodes: Tensor
+    val_classes: Tensor  # of the validation nodes
+
+
+class Corrected(NamedTuple):
+    """Logits as they are answered, and what was done to them."""
+
+    logits: Tensor  # [N, C]
+    facts: dict[str, float]
 
 
 class Regularizer(nn.Module):
@@ -41,6 +58,9 @@ class Regularizer(nn.Module):
 
     needs_classes = False
     """Whether it goes by predicted classes, which a regression has not."""
+
+    corrects = False
+    """Whether :meth:`corrected` gives other logits than it gets."""
 
     silent: tuple[str, ...] = ()
     """Parameters that a configuration names only if they are not at their default.
@@ -68,6 +88,10 @@ class Regularizer(nn.Module):
     def rewired(self, graph: Adjacency, logits: Tensor, draw: torch.Generator) -> Adjacency:
         """The graph of the next round, from the logits of the last one."""
         return graph
+
+    def corrected(self, logits: Tensor, known: Known) -> Corrected:
+        """The logits of the selected epoch [N, C] as they are to be answered."""
+        return Corrected(logits, {})
 
     def facts(self, graph: Adjacency) -> dict[str, float]:
         """What a reader must know about this regularizer on this graph."""
@@ -105,6 +129,10 @@ def _check_ends(edge_index: Tensor, num_nodes: int) -> None:
             f"edge_index: node numbers from 0 to {num_nodes - 1} are needed, as h has "
             f"{num_nodes} rows; got {int(edge_index.min())} to {int(edge_index.max())}."
         )
+
+
+UNLIMITED = (-math.inf, math.inf)
+"""The limits of a term that has a gradient everywhere."""
 
 
 def one_term(name: str, value: Tensor, weight: float, clamp: float | None) -> Penalty:

@@ -20,6 +20,9 @@ from clar_tune.validation import number, one_of, whole
 
 MOST_SAMPLES = 1024
 
+ROUNDING = 1e-12
+"""An energy per node below which outputs are equal but for the last digits of float32."""
+
 
 class CLAR(Regularizer):
     r"""Smooth along edges, sharp across a random part of the complement graph.
@@ -81,7 +84,8 @@ class CLAR(Regularizer):
         if not names:
             return None
         loss, values = energies(h, laplacians, weights, self.reduction, self.clamp)
-        return Penalty(loss, tuple(names), values, limits_of(self.clamp))
+        zero = ROUNDING if self.reduction == "node-mean" else ROUNDING * len(h)
+        return Penalty(loss, tuple(names), values, limits_of(self.clamp), zero)
 
     def _fresh_complement(
         self, graph: Adjacency, dtype: torch.dtype, draw: torch.Generator | None

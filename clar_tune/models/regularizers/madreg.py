@@ -9,7 +9,13 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from clar_tune.models.adjacency import Adjacency
-from clar_tune.models.regularizers.base import Penalty, Regularizer, checked_clamp, one_term
+from clar_tune.models.regularizers.base import (
+    UNLIMITED,
+    Penalty,
+    Regularizer,
+    checked_clamp,
+    one_term,
+)
 from clar_tune.models.sparse import Csr, Pattern
 from clar_tune.seeds import seed_for
 from clar_tune.validation import number, whole
@@ -25,13 +31,15 @@ class MadReg(Regularizer):
 
     .. math:: -w\, \mathrm{clamp}(\mathrm{MAD}_{remote} - \mathrm{MAD}_{near}, 0, c)
 
+    Without c there is no limit on either side, so that a negative gap keeps its gradient.
+
     MAD is the mean, over nodes that have a partner, of the mean of :math:`1 - \cos(h_i, h_j)`
     over the partners j of i. Partners are near at a shortest-path length of 1 to ``near``, and
     remote from ``remote`` on, unreachable ones included.
 
     Args:
         weight: w.
-        clamp: c, above which there is no gradient; ``None`` for no limit.
+        clamp: c, above which there is no gradient, nor below 0; ``None`` for no limits.
         near: largest order of near partners.
         remote: smallest order of remote partners.
     """
@@ -60,6 +68,8 @@ class MadReg(Regularizer):
         near, remote = graph.derived(_partners, self.near, self.remote, h.dtype)
         unit = torch.nn.functional.normalize(h, dim=1)
         gap = _mean_distance(unit, remote) - _mean_distance(unit, near)
+        if self.clamp is None:
+            return Penalty(-self.weight * gap, ("madgap",), gap.detach().reshape(1), UNLIMITED)
         return one_term("madgap", gap, -self.weight, self.clamp)
 
     def facts(self, graph: Adjacency) -> dict[str, float]:

@@ -61,6 +61,17 @@ def test_rows_sum_to_one_and_empty_rows_stay_empty():
     assert rows.dtype == np.float32
 
 
+@pytest.mark.parametrize("name", ["chameleon", "squirrel@1a2b3c4d"])
+def test_the_released_code_leaves_some_features_as_they_are(name):
+    raw = replace(graph_of([(0, 1), (2, 3)]), name=name)
+    usual, released = (preprocess(raw, kind) for kind in ("undirected", "released"))
+    assert (released.features != raw.features).nnz == 0
+    assert (usual.features != raw.features).nnz > 0
+    assert len({raw.hash, usual.hash, released.hash}) == 3
+    other = preprocess(replace(raw, name="chameleon-filtered"), "released")
+    assert (other.features != usual.features).nnz == 0
+
+
 def test_unknown_preprocessing_is_refused():
     with pytest.raises(UnknownName, match="undirected"):
         preprocess(graph_of([(0, 1)]), "undirectd")

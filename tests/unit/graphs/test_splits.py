@@ -179,6 +179,19 @@ def test_protocols_are_defined_where_the_methods_page_says():
         assert applies == table.get(name, set(DATASETS))
 
 
+def test_what_differences_are_independent_over():
+    units = {name: protocol.units for name, protocol in PROTOCOLS.items()}
+    assert units == {
+        "balanced-60-20-20": "split",
+        "random-60-20-20": "split",
+        "planetoid": "seed",
+        "coauthor-20-30": "split",
+        "geom-gcn": "file",
+        "fixed-10": "file",
+        "whole-graph": "seed",
+    }
+
+
 def test_a_protocol_that_does_not_fit_names_the_graphs_and_protocols_that_do():
     check_protocol("cornell@1a2b3c4d", "geom-gcn")
     with pytest.raises(ParameterError) as refusal:

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch_geometric.nn import ChebConv, GATConv, GCNConv, SAGEConv
 
-from clar_tune.errors import ParameterError
+from clar_tune.errors import ParameterError, UnknownName
 from clar_tune.models.adjacency import Adjacency
 from clar_tune.models.attention import GatLayer
 from clar_tune.models.backbones import BACKBONES, Gpr
@@ -121,6 +121,28 @@ def test_attention_dropout_is_scaled_and_differentiated(edges):
     layer.eval()
     assert torch.allclose(mean, layer(x, graph), atol=0.2)
     assert not torch.allclose(masked(x), layer.train()(x, graph))
+
+
+@pytest.mark.parametrize(("given", "expected"), [(None, 0.6), (0.0, 0.0), (0.2, 0.2)])
+def test_attention_is_dropped_as_features_are_unless_it_is_said(given, expected):
+    network = BACKBONES["gat"](IN, OUT, dropout=0.6, attention_dropout=given)
+    assert [layer.attention_dropout for layer in network.layers] == [expected] * 2
+    assert not network.deterministic
+    assert BACKBONES["gat"](IN, OUT).deterministic
+
+
+@pytest.mark.parametrize(
+    ("activation", "function"),
+    [("elu", torch.nn.functional.elu), ("relu", torch.nn.functional.relu)],
+)
+def test_gat_has_the_activation_that_is_asked_for(activation, function, edges):
+    torch.manual_seed(0)
+    network = BACKBONES["gat"](IN, OUT, activation=activation).eval()
+    graph, x = Adjacency.of(edges, NODES), torch.randn(NODES, IN)
+    first, last = network.layers
+    assert torch.allclose(network(x, graph), last(function(first(x, graph)), graph))
+    with pytest.raises(UnknownName, match="activation 'tanh'. Allowed: elu, relu"):
+        BACKBONES["gat"](IN, OUT, activation="tanh")
 
 
 def test_attention_survives_scores_far_apart():

@@ -27,7 +27,9 @@ def test_parameters_come_from_optimiser_backbone_and_regularizer():
     clar = {"alpha", "beta", "samples", "sampling", "clamp", "reduction", "scale"}
     assert set(Method.parse("gcn+clar").parameters()) == common | clar
     assert set(Method.parse("gcn+nl").parameters()) == common | {"alpha", "clamp", "reduction"}
-    assert set(Method.parse("gat").parameters()) == common | {"heads", "attention_dropout"}
+    assert set(Method.parse("gat").parameters()) == common | {
+        *("heads", "attention_dropout", "activation"),
+    }
     assert set(Method.parse("gpr").parameters()) == common | {"K", "restart"}
 
 

@@ -218,6 +218,22 @@ def test_madreg_equals_its_dense_formula(near, remote, graph, logits):
     assert facts["remote_share"] == pytest.approx((length >= remote).sum().item() / pairs)
 
 
+def test_a_negative_gap_has_a_gradient_only_without_a_clamp(graph, logits):
+    """Near nodes differ more than remote ones: the gap is to grow, also from below zero."""
+    length = orders(graph)
+    near, remote = (length >= 1) & (length <= 3), length >= 8
+    gap = dense_mad(logits, remote) - dense_mad(logits, near)
+    assert gap < 0
+    free, held = (MadReg(weight=0.6, clamp=c).penalty(logits, graph) for c in (None, 1.0))
+    assert free.values.item() == held.values.item() == pytest.approx(gap.item())
+    assert torch.allclose(free.loss, -0.6 * gap)
+    (mine,) = torch.autograd.grad(free.loss, logits)
+    (theirs,) = torch.autograd.grad(-0.6 * gap, logits)
+    assert torch.allclose(mine, theirs) and mine.any()
+    assert free.limits[0] < gap < free.limits[1]
+    assert held.loss.item() == 0 and not torch.autograd.grad(held.loss, logits)[0].any()
+
+
 def test_orders_are_found_across_blocks_of_nodes():
     """A ring of 1300 nodes: 6 near partners each, and all but 15 are remote."""
     ring = torch.stack([torch.arange(1300), (torch.arange(1300) + 1) % 1300])

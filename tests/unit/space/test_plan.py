@@ -264,3 +264,24 @@ def test_a_planned_study_says_what_it_gets():
 )
 def test_rungs_are_powers_and_the_last_repeat(repeats, reduction, rungs):
     assert rungs_up_to(repeats, reduction) == rungs
+
+
+def test_an_arm_of_finals_meets_the_pair_of_its_winner_under_a_key_of_its_own():
+    study = plan_from(methods=("gcn+clar",)).studies[0]
+    params = study.method.checked({})
+    on, off, crossed = (study.spec(params, "final", 3, "abc", arm) for arm in ("on", "off", "any"))
+    assert study.spec(params, "final", 3, "abc") == on
+    assert (on.regularizer, off.regularizer, crossed.regularizer) == ("clar", "none", "clar")
+    assert len({spec.key for spec in (on, off, crossed)}) == 3
+    assert len({(spec.split_seed, spec.init_seed) for spec in (on, off, crossed)}) == 1
+
+
+def test_the_stop_rule_of_a_space_is_that_of_its_trainings():
+    usual = plan_from().studies[0]
+    released = plan_from(SPACE + "training: {stop: released}\n").studies[0]
+    params = usual.method.checked({})
+    specs = [study.spec(params, "final", 0, "abc") for study in (usual, released)]
+    assert [spec.stop for spec in specs] == ["patience", "released"]
+    assert specs[0].key != specs[1].key
+    with pytest.raises(SpaceError, match="unknown stop 'relased'. Did you mean 'released'"):
+        plan_from(SPACE + "training: {stop: relased}\n")

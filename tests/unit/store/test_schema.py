@@ -4,10 +4,10 @@ import json
 
 import pyarrow as pa
 import pytest
-from support.stored_rows import run_row, trial_row
+from support.stored_rows import final_row, run_row, trial_row
 
 from clar_tune.errors import StoreError
-from clar_tune.rows import USED_UP, RunRow, TrialRow
+from clar_tune.rows import USED_UP, FinalRow, RunRow, TrialRow
 from clar_tune.store.schema import conform, plain, rows_of, schema_of, table_of
 
 
@@ -30,6 +30,35 @@ def test_nothing_is_stored_as_nothing():
     assert (stored["columns"], stored["correlate"]) == (None, None)
     (row,) = rows_of(RunRow, table_of("runs", [stored]))
     assert (row.columns, row.correlate) == (None, None)
+
+
+@pytest.mark.parametrize("bits", [None, b"", b"\x00\xff\x80"])
+def test_bytes_are_text_in_the_write_ahead_file_alone(bits):
+    row = final_row(0, correct=bits)
+    stored = json.loads(json.dumps(plain("finals", row)))
+    table = table_of("finals", [stored])
+    assert table.schema.field("correct").type == pa.binary()
+    assert rows_of(FinalRow, table) == [row]
+
+
+def test_bytes_that_are_no_such_text_are_named():
+    stored = plain("finals", final_row(0)) | {"correct": "%"}
+    with pytest.raises(StoreError, match="finals, column correct"):
+        table_of("finals", [stored])
+
+
+def test_finals_of_older_versions_are_those_of_winners_without_floors():
+    """Whether they come from a write-ahead file or from Parquet."""
+    added = {"arm", "test_balanced", "floor", "correct", "shift"}
+    added |= {"stop", "penalty_above", "penalty_zero"}
+    stored = {k: v for k, v in plain("finals", final_row(0)).items() if k not in added}
+    (ahead,) = rows_of(FinalRow, table_of("finals", [stored]))
+    names = schema_of("finals").names
+    file = table_of("finals", [stored]).drop_columns(list(added))
+    (kept,) = rows_of(FinalRow, conform(file, "finals", names, "a file"))
+    assert ahead == kept
+    assert (kept.arm, kept.stop) == ("on", "patience")
+    assert [getattr(kept, name) for name in sorted(added - {"arm", "stop"})] == [None] * 6
 
 
 def test_text_that_is_no_json_is_named():

@@ -18,6 +18,7 @@ COMMON = ("run", "space", "graph", "method", "backbone", "regularizer", "conditi
 REPEAT = (
     *("trial", "key", "repeat", "split_seed", "init_seed", "metric", "val_score", "val_loss"),
     *("epochs", "best_epoch", "seconds", "params", "penalty_active", "started"),
+    *("stop", "penalty_above", "penalty_zero"),
 )
 CONTRACT = {
     "runs": COMMON,
@@ -26,11 +27,17 @@ CONTRACT = {
         *("trial", "state", "repeats", "val_score", "seconds", "params", "error", "started"),
     ),
     "repeats": (*COMMON, *REPEAT),
-    "finals": (*COMMON, *REPEAT, "test_score"),
+    "finals": (
+        *(*COMMON, *REPEAT, "test_score"),
+        *("arm", "test_balanced", "floor", "correct", "shift"),
+    ),
 }
 INT32 = {"trial", "repeat", "repeats", "epochs", "best_epoch"}
 INT64 = {"split_seed", "init_seed"}
-FLOAT64 = {"val_score", "val_loss", "test_score", "seconds", "penalty_active"}
+FLOAT64 = {
+    *("val_score", "val_loss", "test_score", "seconds", "penalty_active"),
+    *("penalty_above", "penalty_zero", "test_balanced", "floor", "shift"),
+}
 
 
 @pytest.fixture
@@ -240,6 +247,8 @@ def test_pandas_reads_the_columns_and_types_of_the_contract(filled, tmp_path, ta
             assert frame[column].dtype == "float64", column
         elif column == "started":
             assert str(frame[column].dtype) == "datetime64[us, UTC]"
+        elif column == "correct":
+            assert all(isinstance(value, bytes) for value in frame[column])
         else:
             assert pandas.api.types.is_string_dtype(frame[column].dropna()), column
 
@@ -256,6 +265,8 @@ def test_duckdb_reads_the_columns_and_types_of_the_contract(filled, tmp_path, ta
             expected = "INTEGER" if column in INT32 else "BIGINT"
         elif column in FLOAT64:
             expected = "DOUBLE"
+        elif column == "correct":
+            expected = "BLOB"
         elif column == "started":
             expected = "TIMESTAMP WITH TIME ZONE"
         assert types[column] == expected, column
@@ -264,7 +275,10 @@ def test_duckdb_reads_the_columns_and_types_of_the_contract(filled, tmp_path, ta
 def test_only_finals_have_a_test_score(filled):
     with_score = {table for table, kind in TABLES.items() if hasattr(kind, "test_score")}
     assert with_score == {"finals"}
-    assert "test_score" not in filled.table("repeats", "first").column_names
+    for column in ("test_score", "arm", "test_balanced", "floor", "correct", "shift"):
+        assert column in filled.table("finals", "first").column_names
+        assert column not in filled.table("repeats", "first").column_names
+        assert column not in filled.table("trials", "first").column_names
 
 
 def test_the_run_stands_in_the_path_only(filled, tmp_path):

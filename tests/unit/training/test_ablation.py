@@ -15,7 +15,7 @@ from clar_tune.training.ablation import (
     Measured,
     Stage,
     Summary,
-    arms_of,
+    labelled_arms,
     seen,
     summary,
 )
@@ -27,7 +27,7 @@ PROTOCOL = "balanced-60-20-20"
 
 def labels_of(name: str, **params) -> list[str]:
     method = Method.parse(name)
-    return [arm.label for arm in arms_of(method, method.checked(params))]
+    return list(labelled_arms(method, method.checked(params)))
 
 
 def measured(frequency: float | None, active: float | None = 1.0) -> Measured:
@@ -50,7 +50,8 @@ def test_without_a_complement_there_is_no_control():
 
 def test_contenders_differ_in_nothing_else():
     method = Method.parse("gcn+clar")
-    plain, own, control = arms_of(method, method.checked({"dropout": 0.5, "lr": 0.2}))
+    given = method.checked({"dropout": 0.5, "lr": 0.2})
+    plain, own, control = labelled_arms(method, given).values()
     assert plain.params.items() < own.params.items()
     assert {**own.params, "sampling": "any"} == control.params
     assert (plain.params["dropout"], plain.params["lr"]) == (0.5, 0.2)
@@ -67,7 +68,8 @@ def stage(tmp_path, monkeypatch) -> Stage:
 def test_the_energy_is_that_of_the_selected_epoch_in_evaluation_mode(stage):
     method = Method.parse("gcn+clar")
     weak = {"alpha": 0.01, "beta": 0.01}
-    arm = arms_of(method, method.checked({**weak, "dropout": 0.8, "lr": 0.3}))[1]
+    given = method.checked({**weak, "dropout": 0.8, "lr": 0.3})
+    arm = labelled_arms(method, given)[method.name]
     seeds = seed_pair(stage.graph.name, PROTOCOL, 0, 0, "repeat")
     found = stage.measure(arm, seeds, test=True, report=None)
     assert found.record.best_epoch < 20
@@ -84,7 +86,7 @@ def test_the_energy_is_that_of_the_selected_epoch_in_evaluation_mode(stage):
 
 def test_weights_of_zero_give_the_plain_energy(stage):
     method = Method.parse("gcn+clar")
-    plain, own = arms_of(method, method.checked({"alpha": 0, "beta": 0}))
+    plain, own = labelled_arms(method, method.checked({"alpha": 0, "beta": 0})).values()
     seeds = seed_pair(stage.graph.name, PROTOCOL, 0, 3, "repeat")
     energies = [stage.measure(one, seeds, False, None).energy for one in (plain, own)]
     assert energies[0] == energies[1]

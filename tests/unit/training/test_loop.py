@@ -17,6 +17,7 @@ from clar_tune.models.method import Method
 from clar_tune.models.regularizers import REGULARIZERS
 from clar_tune.models.tensors import TensorGraph
 from clar_tune.records import TrainSpec
+from clar_tune.switches import OFF
 from clar_tune.training.held_out import test_score as score_on_test
 from clar_tune.training.loop import train
 
@@ -58,7 +59,7 @@ def test_every_method_trains_and_repeats_to_the_last_digit(backbone, regularizer
     assert 1 <= record.best_epoch <= 4
     assert record.seconds > 0
     assert (record.train_nodes, record.val_nodes) == (len(nodes.train), len(nodes.val))
-    quiet = regularizer in ("none", "dropedge", "adagraph")
+    quiet = regularizer in ("none", "dropedge", "adagraph", "prior", "seen")
     assert (record.penalty_active is None) == quiet
     if not quiet:
         assert 0 <= record.penalty_active <= 1
@@ -82,25 +83,16 @@ def test_the_global_generator_and_thread_count_are_left_alone(graph, tensors):
 
 
 @pytest.mark.parametrize("dropout", [0.0, 0.5])
-@pytest.mark.parametrize(
-    "method",
-    ["gcn+clar", "gcn+nl", "gcn+preg", "gcn+madreg", "gcn+dropedge", "gcn+adagraph"],
-)
+@pytest.mark.parametrize("method", [f"gcn+{name}" for name in REGULARIZERS if name != "none"])
 def test_a_regularizer_of_no_weight_is_the_plain_backbone(method, dropout, graph, tensors):
-    nothing = {
-        "clar": {"alpha": 0.0, "beta": 0.0},
-        "nl": {"alpha": 0.0},
-        "preg": {"weight": 0.0},
-        "madreg": {"weight": 0.0},
-        "dropedge": {"rate": 0.0},
-        "adagraph": {"rounds": 1},
-    }[method.partition("+")[2]]
     plain = spec_of(graph, "gcn", {"dropout": dropout}, max_epochs=6)
-    other = spec_of(graph, method, {"dropout": dropout, **nothing}, max_epochs=6)
     nodes = nodes_of(graph, plain)
-    expected, found = (train(spec, tensors, nodes) for spec in (plain, other))
-    assert torch.equal(expected.logits, found.logits)
-    assert expected.record.val_loss == found.record.val_loss
+    expected = train(plain, tensors, nodes)
+    for nothing in OFF[method.partition("+")[2]]:
+        other = spec_of(graph, method, {"dropout": dropout, **nothing}, max_epochs=6)
+        found = train(other, tensors, nodes)
+        assert torch.equal(expected.logits, found.logits)
+        assert expected.record.val_loss == found.record.val_loss
 
 
 def test_one_pass_for_training_and_evaluation_changes_nothing(graph, tensors, monkeypatch):
@@ -128,6 +120,49 @@ def test_the_weights_of_the_selected_epoch_are_kept(graph, tensors):
 def test_nothing_stops_before_the_warm_up(graph, tensors):
     spec = spec_of(graph, "gcn", {"lr": 0.5}, patience=1, warmup=30)
     assert train(spec, tensors, nodes_of(graph, spec)).record.epochs >= 30
+
+
+def test_the_released_rule_never_stops_while_the_best_epoch_is_early(graph, tensors):
+    """Sage overfits soon: patience passes, and the best epoch stays early."""
+    usual = spec_of(graph, "sage", {"lr": 0.1}, patience=10, warmup=50, max_epochs=200)
+    nodes = nodes_of(graph, usual)
+    stopped = train(usual, tensors, nodes).record
+    assert stopped.best_epoch <= 40 and stopped.epochs == 50
+    patient = train(replace(usual, stop="released"), tensors, nodes).record
+    assert patient.best_epoch == stopped.best_epoch and patient.epochs == 200
+    late = replace(usual, stop="released", warmup=stopped.best_epoch - 1)
+    assert train(late, tensors, nodes).record.epochs == stopped.best_epoch + 10
+    with pytest.raises(UnknownName, match="stop"):
+        train(replace(usual, stop="never"), tensors, nodes)
+
+
+def test_epochs_with_a_gradient_above_the_clamp_and_at_zero(graph, tensors):
+    """With a high learning rate the raw trace soon is far above a clamp at 1."""
+    nodes = nodes_of(graph, spec_of(graph, "gcn"))
+
+    def shares(method: str, **params) -> tuple:
+        spec = spec_of(graph, method, params, max_epochs=8)
+        record = train(spec, tensors, nodes).record
+        return record.penalty_active, record.penalty_above, record.penalty_zero
+
+    assert shares("gcn+clar", reduction="trace", lr=0.3)[1] > 0.5
+    active, above, zero = shares("gcn+nl", reduction="trace", lr=0.3)
+    assert active > 0 and above > 0 and active + above == 1  # one term is in one place
+    assert 0 < zero < active  # below the clamp it soon holds a collapse
+    assert shares("gcn+nl", clamp=None) == (1.0, 0.0, 0.0)
+    assert shares("gcn+nl", alpha=0.0) == (0.0, 0.0, 0.0)
+    assert shares("gcn+clar", layers=1, hidden=1, lr=1e-9, clamp=1e-9)[1] == 1.0
+    for quiet in ("gcn", "gcn+dropedge", "gcn+adagraph"):
+        assert shares(quiet) == (None, None, None)
+
+
+def test_a_collapse_is_at_zero(graph, tensors):
+    """An mlp without inputs has equal outputs at all nodes."""
+    empty = replace(graph, features=graph.features * 0)
+    spec = spec_of(empty, "mlp+nl", max_epochs=4)
+    record = train(spec, TensorGraph.of(empty), nodes_of(empty, spec)).record
+    assert (record.penalty_above, record.penalty_zero) == (0, 1)
+    assert record.terms["ori"].value < 1e-12  # rounding may leave a little
 
 
 def test_selection_by_accuracy_takes_the_highest_score_then_the_lowest_loss(graph, tensors):

@@ -1,0 +1,28 @@
+"""Which values of its parameters switch a regularizer off; readers of results ask for it too."""
+
+from collections.abc import Mapping
+
+from clar_tune.records import Params
+
+OFF: Mapping[str, tuple[Params, ...]] = {
+    "clar": ({"alpha": 0.0, "beta": 0.0}, {"scale": 0.0}),
+    "nl": ({"alpha": 0.0},),
+    "preg": ({"weight": 0.0},),
+    "madreg": ({"weight": 0.0},),
+    "dropedge": ({"rate": 0.0},),
+    "adagraph": ({"rounds": 1},),
+    "prior": ({"tau": 0.0},),
+    "seen": ({"classes": "all"},),
+}
+"""Of each built-in regularizer the ways to switch it off: with the values of any of them a
+training is that of the plain backbone. A user's own is off when it is not called."""
+
+
+def is_off(regularizer: str, params: Params) -> bool:
+    """Whether a configuration leaves its regularizer out; a user's own is never known to."""
+    if regularizer == "none":
+        return True
+    return any(
+        all(name in params and params[name] == value for name, value in way.items())
+        for way in OFF.get(regularizer, ())
+    )
