@@ -243,3 +243,48 @@ def test_an_overtaker_that_is_stopped_is_overtaken_itself(bucket):
                 assert late.end()[0] == 1
     assert held() == after_third
     assert_every_key_once(url, set())
+
+
+@pytest.mark.parametrize("point", ["after-append", "before-rename repeats/ 2"])
+def test_a_driver_whose_store_is_moved_writes_nothing_more(tmp_path, point):
+    """And whoever takes the moved run finds every row that was said to be safe."""
+    here, there = tmp_path / "store", tmp_path / "moved"
+    Store.open(here).create("it", run_row()).close()
+    with driver(str(here), point) as first:
+        first.wait_for_stop()
+        here.rename(there)
+        wait_for_expiry(str(there))
+        with driver(str(there)) as second:
+            code, safe, err = second.end()
+        assert (code, err) == (0, "")
+        after_second = contents(there)
+        first.go_on()
+        code, told, err = first.end()
+    assert code == 1 and err.count("\n") == 1, err
+    assert err.endswith("This driver stops and writes nothing more.\n")
+    assert not here.exists()
+    assert contents(there) == after_second
+    assert_every_key_once(str(there), {*told, *safe})
+
+
+@pytest.mark.parametrize("point", ["after-append", "between-tables repeats 2"])
+def test_a_driver_whose_write_ahead_file_is_removed_says_so_and_writes_nothing_more(
+    tmp_path, point
+):
+    store = tmp_path / "store"
+    Store.open(store).create("it", run_row()).close()
+    with driver(str(store), point) as first:
+        first.wait_for_stop()
+        (store / "runs/run=it/_wal.jsonl").unlink()
+        left = contents(store)
+        first.go_on()
+        code, told, err = first.end()
+    assert code == 1 and err.count("\n") == 1, err
+    assert "_wal.jsonl was removed or changed" in err
+    tables = {path for path in left if path.endswith(".parquet")}
+    after = contents(store)
+    assert {path: after[path] for path in tables} == {path: left[path] for path in tables}
+    with driver(str(store)) as second:
+        code, safe, err = second.end()
+    assert (code, err) == (0, "")
+    assert_every_key_once(str(store), set(safe))
