@@ -134,7 +134,7 @@ def timed(deed: Callable[[], Any]) -> float:
 def some(kind: type[Kind]) -> Kind:
     """A record with some value in every column."""
     values = {
-        **{str: "text", float: 0.5, "int32": 1, "int64": 1, bool: False},
+        **{str: "text", bytes: b"\x80", float: 0.5, "int32": 1, "int64": 1, bool: False},
         **{datetime: datetime.now(UTC), JSON: [], SORTED_JSON: {}},
     }
     hints = get_type_hints(kind, include_extras=True)
