@@ -42,7 +42,8 @@ class Search:
         self.trials = {row.trial: row for row in store.trials(run.name)}
         self.scores: dict[int, list[float]] = {number: [] for number in self.trials}
         for repeat in store.repeat_scores(run.name):
-            self.scores[repeat.trial].append(repeat.val_score)
+            if repeat.trial in self.scores:  # else it is that of a driver that overtook this one
+                self.scores[repeat.trial].append(repeat.val_score)
         self.finals = {row.repeat for row in store.finals(run.name)}
 
     def work(self) -> None:

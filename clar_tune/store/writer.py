@@ -47,8 +47,8 @@ class RunWriter:
             self._manifest, *parts = (
                 Parts(files, lease.fence, table, name, lease.mark) for table in TABLES
             )
-            let_go = new or (lease.previous is not None and lease.previous.released)
-            if lease.fence.claims and not let_go:
+            # Also after a driver that let the run go: it may have failed amid its own claims.
+            if lease.fence.claims and not new:
                 for table in (self._manifest, *parts):
                     table.claim()
             reach("after-claims", name)

@@ -224,6 +224,30 @@ def test_a_driver_whose_lease_was_deleted_is_kept_out_by_the_next_one(
     assert keys(store) == [0, 2]
 
 
+def test_a_driver_is_kept_out_though_its_overtaker_failed_before_it_had_claimed_all(
+    store, monkeypatch, tmp_path
+):
+    sure = Store.open(store.url, access=Access(take_over=True))
+    first = store.create("first", run_row())
+    first.append([repeat_row(0), trial_row(0)])
+    first.flush()
+    first.append([repeat_row(1)])
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "another machine"))
+    with monkeypatch.context() as failing, pytest.raises(StoreError, match="no claim today"):
+        failing.setattr(tables.Parts, "claim", lambda parts: _refuse("no claim today"))
+        sure.reopen("first")
+    second = sure.reopen("first")
+    with pytest.raises(StoreError, match="writes nothing more"):
+        first.flush()
+    second.append([repeat_row(2)])
+    second.close()
+    assert keys(store) == [0, 2]
+
+
+def _refuse(reason):
+    raise StoreError(reason)
+
+
 def test_keys_of_a_profile_are_taken_where_the_environment_has_none(
     store, server, tmp_path, monkeypatch
 ):
