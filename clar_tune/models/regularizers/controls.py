@@ -1,16 +1,15 @@
 """Controls on splits whose classes shift: no penalty, but answers corrected afterwards."""
 
-from typing import NamedTuple
-
 import torch
 from torch import Tensor
-from torch.nn.functional import cross_entropy
 
 from clar_tune.models.regularizers.base import Corrected, Known, Regularizer
 from clar_tune.validation import not_negative, one_of
 
 TAUS = (0.0, 0.05, 0.1, 0.25, 0.5, 1.0)
-"""Strengths of ``prior`` that validation chooses from. With small logits 1 would swamp them."""
+"""Strengths of ``prior`` that validation accuracy chooses from, the smallest first.
+
+Where logits are small 1 swamps them, and the loss would choose it too often."""
 
 CLASSES = ("validation", "all")
 
@@ -24,7 +23,7 @@ class Prior(Regularizer):
 
     Args:
         tau: strength; ``None`` for that of :data:`TAUS` with the highest validation accuracy
-            (ties: lower validation loss, then the smaller one). The fact ``tau`` tells which.
+            (ties: the smallest). The fact ``tau`` tells which.
     """
 
     needs_classes = True
@@ -39,22 +38,9 @@ class Prior(Regularizer):
         classes = logits.shape[1]
         shift = (_shares(known.val_classes, classes) / _shares(known.train_classes, classes)).log()
         taus = TAUS if self.tau is None else (self.tau,)
-        found = [_Try(tau, logits + tau * shift.to(logits)) for tau in taus]
-        best = max(found, key=lambda one: one.rank(known))
-        return Corrected(best.logits, {"tau": best.tau})
-
-
-class _Try(NamedTuple):
-    """Logits corrected by one strength."""
-
-    tau: float
-    logits: Tensor
-
-    def rank(self, known: Known) -> tuple[int, float, float]:
-        """The more nodes are right, the lower the loss, the smaller tau, the higher."""
-        own = self.logits[known.val_nodes]
-        right = int((own.argmax(1) == known.val_classes).sum())
-        return right, -cross_entropy(own, known.val_classes).item(), -self.tau
+        tried = {tau: logits + tau * shift.to(logits) for tau in taus}
+        best = max(tried, key=lambda tau: _right(tried[tau], known))  # the first of equals
+        return Corrected(tried[best], {"tau": best})
 
 
 class Seen(Regularizer):
@@ -78,6 +64,11 @@ class Seen(Regularizer):
         unseen = torch.bincount(known.val_classes, minlength=logits.shape[1]) == 0
         facts = {"unseen_classes": float(unseen.sum())}
         return Corrected(logits.masked_fill(unseen, -torch.inf), facts)
+
+
+def _right(logits: Tensor, known: Known) -> int:
+    """How many validation nodes are answered rightly."""
+    return int((logits[known.val_nodes].argmax(1) == known.val_classes).sum())
 
 
 def _shares(labels: Tensor, classes: int) -> Tensor:
