@@ -2,6 +2,9 @@ import pytest
 import torch
 
 from clar_tune.errors import TrainingError
+from clar_tune.graphs import load, search_nodes, seed_pair, threads
+from clar_tune.models import Method, TensorGraph
+from clar_tune.training import held_out, train
 from clar_tune.training.scores import accuracy, roc_auc, score
 
 
@@ -26,3 +29,16 @@ def test_score_looks_at_the_given_nodes_only():
     labels = torch.tensor([0, 1, 1])
     assert score("accuracy", logits, labels, torch.tensor([0])) == 1
     assert score("accuracy", logits, labels, torch.tensor([0, 1])) == 0.5
+
+
+def test_a_final_is_scored_with_the_threads_that_it_was_trained_with(monkeypatch):
+    """The last digits of a sum depend on them, and a worker may have another number."""
+    graph = load("csbm-homophily")
+    seeds = seed_pair(graph.name, "random-60-20-20", 0, 0, "final")
+    spec = Method("gcn").spec(graph, {}, "random-60-20-20", seeds, max_epochs=1, threads=1)
+    fit = train(spec, TensorGraph.of(graph), search_nodes(graph, spec.protocol, spec.split_seed))
+    counts = []
+    monkeypatch.setattr(held_out, "score", lambda *given: counts.append(torch.get_num_threads()))
+    with threads(2):
+        held_out.test_score(fit, spec, graph)
+    assert counts == [1]
