@@ -1,0 +1,49 @@
+r"""Graph convolution of Kipf and Welling: :math:`X' = \hat A X W + b`."""
+
+from typing import NamedTuple
+
+from clar_tune.engine.arrays import Csr, Floats, Numbers
+from clar_tune.engine.compiling import kernel
+from clar_tune.engine.dense import add_column_sums
+from clar_tune.engine.problem import Layers
+from clar_tune.engine.sparse import multiply
+
+
+class Gcn(NamedTuple):
+    r""":math:`\hat A = \hat D^{-1/2} (A + I) \hat D^{-1/2}`; they differ if edges are directed."""
+
+    matrix: Csr
+    transposed: Csr
+    every: Numbers
+    nothing: Floats
+
+
+@kernel
+def forward(
+    network: Gcn,
+    layers: Layers,
+    layer: int,
+    weights: Floats,
+    z: Floats,
+    rows: Numbers,
+    out: Floats,
+) -> None:
+    r"""Rows of :math:`\hat A Z + b`."""
+    bias = weights[layers.bias_at[layer] :]
+    multiply(network.matrix, rows, z, bias, layers.outputs[layer], out)
+
+
+@kernel
+def backward(
+    network: Gcn,
+    layers: Layers,
+    layer: int,
+    weights: Floats,
+    g: Floats,
+    gradient: Floats,
+    dz: Floats,
+) -> None:
+    r""":math:`\partial b = G^\top 1`, and :math:`\partial Z = \hat A^\top G`."""
+    width = layers.outputs[layer]
+    add_column_sums(g, len(g) // width, width, gradient[layers.bias_at[layer] :])
+    multiply(network.transposed, network.every, g, network.nothing, width, dz)
