@@ -1,6 +1,7 @@
 """A graph as arrays that compiled programs take."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -58,6 +59,7 @@ class ArrayGraph:
     num_outputs: int
     metric: str
     targets: Floats | None  # [N, T]
+    _scaled: dict[str, tuple[Csr, Csr]] = field(default_factory=dict)
 
     @staticmethod
     def of(graph: Graph) -> "ArrayGraph":
@@ -90,15 +92,22 @@ class ArrayGraph:
         both.sort_indices()
         return both
 
-    @cached_property
-    def smoothing(self) -> tuple[Csr, Csr]:
-        r"""GCN's :math:`\hat A = \hat D^{-1/2} (A + I) \hat D^{-1/2}` and its transpose."""
-        return _pair(_smoothing(self.adjacency))
+    def scaled(self, rule: str) -> tuple[Csr, Csr]:
+        r"""A matrix of the graph and its transpose, made once.
+
+        ``smoothing``: :math:`\hat D^{-1/2} (A + I) \hat D^{-1/2}` with arriving edges counted;
+        ``normalised``: :math:`D^{-1/2} A D^{-1/2}` with leaving ones; ``averaging``:
+        :math:`D^{-1} A`; ``looped``: :math:`A + I`.
+        """
+        if rule not in self._scaled:
+            matrix = _RULES[rule](self.adjacency)
+            self._scaled[rule] = csr_of(matrix), csr_of(sp.csr_array(matrix.T))
+        return self._scaled[rule]
 
     @cached_property
     def undirected_smoothing(self) -> Csr:
-        """The same of the undirected graph."""
-        return csr_of(_smoothing(self.undirected))
+        """GCN's matrix of the undirected graph."""
+        return csr_of(smoothing(self.undirected))
 
     @cached_property
     def neighbours(self) -> Csr:
@@ -111,9 +120,32 @@ class ArrayGraph:
         return _inverse_roots(self.undirected.sum(axis=1)).astype(np.float32)
 
 
-def _smoothing(adjacency: sp.csr_array) -> sp.csr_array:
-    looped = sp.csr_array(adjacency + sp.eye_array(adjacency.shape[0]))
+def _looped(adjacency: sp.csr_array) -> sp.csr_array:
+    return sp.csr_array(adjacency + sp.eye_array(adjacency.shape[0]))
+
+
+def smoothing(adjacency: sp.csr_array) -> sp.csr_array:
+    r""":math:`\hat D^{-1/2} (A + I) \hat D^{-1/2}`, D counting arriving edges."""
+    looped = _looped(adjacency)
     return _scaled(looped, looped.sum(axis=1))
+
+
+def _normalised(adjacency: sp.csr_array) -> sp.csr_array:
+    return _scaled(adjacency, adjacency.sum(axis=0))
+
+
+def _averaging(adjacency: sp.csr_array) -> sp.csr_array:
+    counts = np.diff(adjacency.indptr)
+    values = np.repeat(1.0 / np.maximum(counts, 1), counts)
+    return sp.csr_array((values, adjacency.indices, adjacency.indptr), shape=adjacency.shape)
+
+
+_RULES: dict[str, Callable[[sp.csr_array], sp.csr_array]] = {
+    "smoothing": smoothing,
+    "normalised": _normalised,
+    "averaging": _averaging,
+    "looped": _looped,
+}
 
 
 def _scaled(matrix: sp.csr_array, degree: NDArray[np.float64]) -> sp.csr_array:
@@ -126,7 +158,3 @@ def _scaled(matrix: sp.csr_array, degree: NDArray[np.float64]) -> sp.csr_array:
 
 def _inverse_roots(degree: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.divide(1.0, np.sqrt(degree), out=np.zeros(len(degree)), where=degree > 0)
-
-
-def _pair(matrix: sp.csr_array) -> tuple[Csr, Csr]:
-    return csr_of(matrix), csr_of(sp.csr_array(matrix.T))

@@ -37,15 +37,23 @@ def _trace(
     energy = 0.0
     for row in range(len(roots)):
         own = load(h, row * width + column, like)
-        product, squares = like, like
-        for entry in range(starts[row], starts[row + 1]):
-            other = columns[entry]
-            difference = own - load(h, other * width + column, like)
-            weighted = roots[other] * difference
-            product = product + weighted
-            squares = squares + weighted * difference
-        store(y, row * width + column, roots[row] * product)
-        energy += np.float64(roots[row]) * np.float64(total(squares))
+        even, odd, even_squares, odd_squares = like, like, like, like
+        entry, end = signed(starts[row]), signed(starts[row + 1])
+        while entry + 1 < end:
+            one, two = signed(columns[entry]), signed(columns[entry + 1])
+            to_one = own - load(h, one * width + column, like)
+            to_two = own - load(h, two * width + column, like)
+            even, odd = even + roots[one] * to_one, odd + roots[two] * to_two
+            even_squares = even_squares + roots[one] * (to_one * to_one)
+            odd_squares = odd_squares + roots[two] * (to_two * to_two)
+            entry += 2
+        if entry < end:
+            one = signed(columns[entry])
+            to_one = own - load(h, one * width + column, like)
+            even = even + roots[one] * to_one
+            even_squares = even_squares + roots[one] * (to_one * to_one)
+        store(y, row * width + column, roots[row] * (even + odd))
+        energy += np.float64(roots[row]) * np.float64(total(even_squares + odd_squares))
     return 0.5 * energy
 
 

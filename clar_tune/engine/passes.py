@@ -27,7 +27,7 @@ def forward(
     epoch: int,
     work: Work,
 ) -> None:
-    """Outputs of some rows; those of hidden layers stay for the pass back."""
+    """Outputs of some rows; those of hidden layers stay for the pass back. Epoch 0 evaluates."""
     nodes = len(data.every)
     h = work.hidden
     for layer in range(layers.depth):
@@ -39,15 +39,15 @@ def forward(
         elif dropout > 0:
             key = key_of(rules.seed, FEATURES, epoch)
             drop_entries(data.features, dropout, key, work.words, work.kept)
-            multiply(work.kept, data.every, w, work.nothing, width, z)
+            multiply(work.kept, data.every, w, width, work.nothing, width, z, width)
         else:
-            multiply(data.features, data.every, w, work.nothing, width, z)
+            multiply(data.features, data.every, w, width, work.nothing, width, z, width)
         if layer == layers.depth - 1:
-            propagate(network, layers, layer, weights, z, rows, work.outputs)
+            propagate(network, layers, layer, weights, z, rows, work.outputs, epoch)
         else:
             start = layers.hidden_at[layer]
             h = work.hidden[start : start + nodes * layers.outputs[layer]]
-            propagate(network, layers, layer, weights, z, data.every, h)
+            propagate(network, layers, layer, weights, z, data.every, h, epoch)
             key = key_of(rules.seed, HIDDEN + PER_LAYER * layer, epoch)
             activate(h, layers.activation, dropout, key, work.words)
 
@@ -73,7 +73,8 @@ def backward(
     for layer in range(layers.depth - 1, -1, -1):
         width, inner = layers.mapped[layer], layers.inputs[layer]
         dz = work.d_mapped[: nodes * width]
-        propagate_back(network, layers, layer, weights, g, work.gradient, dz)
+        z = work.mapped[layers.mapped_at[layer] :]
+        propagate_back(network, layers, layer, weights, z, g, work.gradient, dz)
         start = layers.weights_at[layer]
         gradient = work.gradient[start:]
         if layer == 0:

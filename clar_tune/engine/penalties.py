@@ -5,12 +5,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from clar_tune.engine.arrays import Csr, Floats
+from clar_tune.engine.arrays import Csr, Floats, Numbers
 from clar_tune.engine.compiling import kernel
 from clar_tune.engine.complement import Draws, draw_complement
 from clar_tune.engine.laplacian import released, trace
+from clar_tune.engine.preg import cross_smoothed, squared_change
 from clar_tune.engine.problem import Data, Layers, Rules, Work
 from clar_tune.engine.randomness import COMPLEMENT, key_of
+from clar_tune.engine.sparse import multiply
 
 NONE, CLAR, PREG, MADREG = range(4)
 TRACE, NODE_MEAN, RELEASED = range(3)
@@ -32,7 +34,12 @@ class Penalty(NamedTuple):
     graph: Csr  # [N, N] the undirected graph
     roots: Floats  # [N] of its inverse degrees
     draws: Draws
-    y: Floats  # [N * width]
+    y: Floats  # [N * width], as the next two
+    smoothed: Floats
+    spread: Floats
+    every: Numbers
+    nothing: Floats
+    crossed: bool  # preg's form ce
 
 
 @kernel
@@ -43,6 +50,8 @@ def add_penalty(
     loss = 0.0
     if penalty.kind == CLAR:
         loss = _clar(penalty, layers, rules, epoch, work)
+    elif penalty.kind == PREG:
+        loss = _preg(penalty, layers, data, work)
     return loss
 
 
@@ -68,6 +77,26 @@ def _clar(penalty: Penalty, layers: Layers, rules: Rules, epoch: int, work: Work
             value = scale * trace(pattern, roots, work.outputs, width, penalty.y)
         loss += add_term(penalty, term, value, 2 * scale, work.d_outputs)
     return loss
+
+
+@kernel
+def _preg(penalty: Penalty, layers: Layers, data: Data, work: Work) -> float:
+    """P-reg, with the undirected graph's smoothing in ``penalty.graph``."""
+    width, nodes = layers.outputs[layers.depth - 1], len(penalty.every)
+    y, smoothed, spread = penalty.y, penalty.smoothed, penalty.spread
+    matrix, every, nothing = penalty.graph, penalty.every, penalty.nothing
+    multiply(matrix, every, work.outputs, width, nothing, width, smoothed, width)
+    if penalty.crossed:
+        value = cross_smoothed(work.outputs, data.outputs, width, smoothed, y) / nodes
+        multiply(matrix, every, smoothed, width, nothing, width, spread, width)
+        for place in range(len(y)):
+            y[place] += spread[place]
+    else:
+        value = squared_change(work.outputs, smoothed) / (2 * nodes)
+        multiply(matrix, every, smoothed, width, nothing, width, y, width)
+        for place in range(len(y)):
+            y[place] -= smoothed[place]
+    return add_term(penalty, 0, value, 1.0 / nodes, work.d_outputs)
 
 
 @kernel

@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 from clar_tune.engine.arrays import Floats, Numbers
 from clar_tune.engine.compiling import kernel
 from clar_tune.engine.objective import cross_entropy, squared_error
+from clar_tune.engine.operator import thin
 from clar_tune.engine.optimiser import adam
 from clar_tune.engine.passes import backward, forward
 from clar_tune.engine.penalties import Penalty, add_penalty
@@ -26,10 +27,12 @@ from clar_tune.engine.problem import (
     Rules,
     Work,
 )
+from clar_tune.engine.randomness import EDGES, key_of
 
 
 def train(
     network: Network,
+    thinner: Network,
     layers: Layers,
     data: Data,
     rules: Rules,
@@ -42,26 +45,32 @@ def train(
 ) -> Outcome:
     """Train until a rule says stop; ``best`` gets the weights of the selected epoch.
 
+    ``thinner`` is the network on the graph of an epoch, ``network`` itself unless edges are
+    dropped.
+
     Without randomness the pass that evaluates one epoch is the one that trains the next. Outputs
     are computed for those rows alone that something is made of.
     """
     best_epoch, best_loss, best_score = 0, np.inf, -np.inf
     train_rows, val_rows = _needed_rows(data, rules, len(penalty.values) > 0)
     epoch = 0
-    forward(network, layers, data, rules, weights, train_rows, rules.dropout, 1, work)
     while True:
         epoch += 1
+        if rules.thinned > 0:
+            key = key_of(rules.seed, EDGES, epoch)
+            thin(network.operator, rules.thinned, key, thinner.operator)
+        if epoch == 1 or not rules.one_pass:
+            forward(thinner, layers, data, rules, weights, train_rows, rules.dropout, epoch, work)
         work.d_outputs[:] = 0
         loss = _objective(layers, data, work, data.train, work.d_outputs)[0]
         loss += add_penalty(penalty, layers, data, rules, epoch, work)
-        backward(network, layers, data, rules, weights, rules.dropout, epoch, work)
+        backward(thinner, layers, data, rules, weights, rules.dropout, epoch, work)
         adam(weights, work.gradient, work.mean, work.square,
              rules.rate, rules.decay, rules.decayed, epoch)  # fmt: skip
-        forward(network, layers, data, rules, weights, val_rows, 0.0, epoch, work)
+        forward(network, layers, data, rules, weights, val_rows, 0.0, 0, work)
         val_loss, score = _objective(layers, data, work, data.val, work.nothing[:0])
         loss, val_loss = _rounded(loss), _rounded(val_loss)
-        if epoch <= len(history):
-            history[epoch - 1] = val_loss
+        _note(history, progress, epoch, val_loss)
         failed, value = _not_finite(loss, val_loss, penalty.values)
         if failed != FINISHED:
             return Outcome(epoch, best_epoch, best_loss, best_score, failed, value)
@@ -69,16 +78,12 @@ def train(
             best_epoch, best_loss, best_score = epoch, val_loss, score
             best[:] = weights
             penalty.best[:] = penalty.values
-        progress[EPOCH], progress[LOSS], progress[SCORE] = epoch, val_loss, best_score
+        progress[SCORE] = best_score
         if _over(rules, epoch, best_epoch):
             break
         if progress[STOP] != 0:
             return Outcome(epoch, best_epoch, best_loss, best_score, STOPPED, 0.0)
-        if not rules.one_pass:
-            forward(
-                network, layers, data, rules, weights, train_rows, rules.dropout, epoch + 1, work
-            )
-    forward(network, layers, data, rules, best, data.every, 0.0, epoch, work)
+    forward(network, layers, data, rules, best, data.every, 0.0, 0, work)
     return Outcome(epoch, best_epoch, best_loss, best_score, FINISHED, 0.0)
 
 
@@ -89,6 +94,16 @@ def _needed_rows(data: Data, rules: Rules, penalised: bool) -> tuple[Numbers, Nu
         rows = data.every if penalised else data.both
         return rows, rows
     return data.every if penalised else data.train, data.val
+
+
+@kernel
+def _note(
+    history: NDArray[np.float64], progress: NDArray[np.float64], epoch: int, val_loss: float
+) -> None:
+    """Tell how far the training is."""
+    progress[EPOCH], progress[LOSS] = epoch, val_loss
+    if epoch <= len(history):
+        history[epoch - 1] = val_loss
 
 
 @kernel

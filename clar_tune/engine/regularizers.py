@@ -9,10 +9,11 @@ import numpy as np
 
 from clar_tune.engine.arrays import ArrayGraph, Csr, no_matrix
 from clar_tune.engine.complement import ANY, EDGE, NODE, draws_of
-from clar_tune.engine.penalties import CLAR, NODE_MEAN, NONE, RELEASED, TRACE, Penalty
+from clar_tune.engine.penalties import CLAR, NODE_MEAN, NONE, PREG, RELEASED, TRACE, Penalty
 
 SAMPLINGS = {"node": NODE, "edge": EDGE, "any": ANY}
 REDUCTIONS = {"trace": TRACE, "node-mean": NODE_MEAN, "released": RELEASED}
+KINDS = {"clar": CLAR, "nl": CLAR, "preg": PREG}
 WITH_PENALTY = frozenset({"clar", "nl", "preg", "madreg"})
 
 
@@ -26,18 +27,15 @@ class Terms:
 
 def terms_of(regularizer: str, graph: ArrayGraph, width: int, params: Mapping[str, Any]) -> Terms:
     """Terms with a weight of zero are left out, as they are in torch's path."""
-    weights: dict[str, float] = {}
-    if regularizer in ("clar", "nl"):
-        scale = float(params.get("scale", 1.0))
-        weights = {"com": scale * params.get("beta", 0.0), "ori": scale * params["alpha"]}
-    weights = {name: float(weight) for name, weight in weights.items() if weight}
-    kind = CLAR if weights else NONE
-    clamp = params.get("clamp") if weights else None
+    weights = {name: value for name, value in _weights(regularizer, params).items() if value}
+    kind = KINDS[regularizer] if weights else NONE
     sampling = str(params.get("sampling", "node"))
     samples = int(params.get("samples", 1)) if "com" in weights else 0
-    matrix, roots = _lists(graph) if weights else (no_matrix(), np.zeros(0, np.float32))
+    matrix = _matrix(kind, graph)
     draws = len(matrix.columns) if sampling == "edge" else graph.num_nodes
-    nodes = graph.num_nodes if samples else 0
+    size = graph.num_nodes * width if weights else 0
+    other = size if kind == PREG else 0
+    clamp = params.get("clamp") if weights else None
     penalty = Penalty(
         kind=kind,
         values=np.zeros(len(weights)),
@@ -50,13 +48,28 @@ def terms_of(regularizer: str, graph: ArrayGraph, width: int, params: Mapping[st
         sampling=SAMPLINGS[sampling],
         samples=samples,
         graph=matrix,
-        roots=roots,
-        draws=draws_of(nodes, samples * draws),
-        y=np.zeros(graph.num_nodes * width if weights else 0, np.float32),
+        roots=graph.neighbour_roots if kind == CLAR else np.zeros(0, np.float32),
+        draws=draws_of(graph.num_nodes if samples else 0, samples * draws),
+        y=np.zeros(size, np.float32),
+        smoothed=np.zeros(other, np.float32),
+        spread=np.zeros(other, np.float32),
+        every=np.arange(graph.num_nodes, dtype=np.uint32),
+        nothing=np.zeros(width, np.float32),
+        crossed=params.get("form") == "ce",
     )
     return Terms(penalty, tuple(weights))
 
 
-def _lists(graph: ArrayGraph) -> tuple[Csr, np.ndarray[Any, np.dtype[np.float32]]]:
-    """The undirected graph's lists of neighbours, and the roots of its inverse degrees."""
-    return graph.neighbours, graph.neighbour_roots
+def _weights(regularizer: str, params: Mapping[str, Any]) -> dict[str, float]:
+    """The terms of a regularizer and their weights."""
+    if regularizer in ("clar", "nl"):
+        scale = float(params.get("scale", 1.0))
+        return {"com": scale * params.get("beta", 0.0), "ori": scale * params["alpha"]}
+    return {"preg": float(params["weight"])} if regularizer == "preg" else {}
+
+
+def _matrix(kind: int, graph: ArrayGraph) -> Csr:
+    """What the terms are taken of: lists of neighbours, or smoothing."""
+    if kind == CLAR:
+        return graph.neighbours
+    return graph.undirected_smoothing if kind == PREG else no_matrix()

@@ -11,18 +11,31 @@ from clar_tune.engine.vectors import load, store, zeros
 
 
 @kernel
-def multiply(matrix: Csr, rows: Numbers, x: Floats, bias: Floats, width: int, y: Floats) -> None:
-    r"""Some rows of :math:`Y = M X + 1 b^\top`, columns in blocks of 32, 16 and 8."""
+def multiply(
+    matrix: Csr,
+    rows: Numbers,
+    x: Floats,
+    x_stride: int,
+    bias: Floats,
+    width: int,
+    y: Floats,
+    y_stride: int,
+) -> None:
+    r"""Some rows of :math:`Y = M X + 1 b^\top`, columns in blocks of 32, 16 and 8.
+
+    A row of X begins ``x_stride`` after the last one: it may be a part of wider ones. So may Y.
+    """
     column = 0
     while column < width:
+        xs, biases, ys = x[column:], bias[column:], y[column:]
         if width - column >= 32:
-            _multiply(matrix, rows, x, bias, width, column, y, zeros(32))
+            _multiply(matrix, rows, xs, x_stride, biases, ys, y_stride, zeros(32))
             column += 32
         elif width - column >= 16:
-            _multiply(matrix, rows, x, bias, width, column, y, zeros(16))
+            _multiply(matrix, rows, xs, x_stride, biases, ys, y_stride, zeros(16))
             column += 16
         else:
-            _multiply(matrix, rows, x, bias, width, column, y, zeros(8))
+            _multiply(matrix, rows, xs, x_stride, biases, ys, y_stride, zeros(8))
             column += 8
 
 
@@ -31,26 +44,26 @@ def _multiply(
     matrix: Csr,
     rows: Numbers,
     x: Floats,
+    x_stride: int,
     bias: Floats,
-    width: int,
-    column: int,
     y: Floats,
+    y_stride: int,
     like: Any,
 ) -> None:
     """Two sums at a time: each waits for its own last addition only."""
     starts, columns, values = matrix
-    offset = load(bias, column, like)
+    offset = load(bias, 0, like)
     for place in range(len(rows)):
         row = signed(rows[place])
         even, odd = offset, like
         entry, end = signed(starts[row]), signed(starts[row + 1])
         while entry + 1 < end:
-            even = even + values[entry] * load(x, columns[entry] * width + column, like)
-            odd = odd + values[entry + 1] * load(x, columns[entry + 1] * width + column, like)
+            even = even + values[entry] * load(x, columns[entry] * x_stride, like)
+            odd = odd + values[entry + 1] * load(x, columns[entry + 1] * x_stride, like)
             entry += 2
         if entry < end:
-            even = even + values[entry] * load(x, columns[entry] * width + column, like)
-        store(y, row * width + column, even + odd)
+            even = even + values[entry] * load(x, columns[entry] * x_stride, like)
+        store(y, row * y_stride, even + odd)
 
 
 @kernel

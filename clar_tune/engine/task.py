@@ -8,15 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clar_tune.engine.arrays import ArrayGraph, Csr, Floats
+from clar_tune.engine.backbones import network_of, thinner
 from clar_tune.engine.dense import BLOCK
 from clar_tune.engine.layout import Layout, layout_of
-from clar_tune.engine.networks.gcn import Gcn
-from clar_tune.engine.networks.mlp import Mlp
 from clar_tune.engine.penalties import Penalty
 from clar_tune.engine.problem import Data, Layers, Network, Rules, Work
 from clar_tune.engine.regularizers import terms_of
 from clar_tune.graphs import SearchNodes
-from clar_tune.records import Params, TrainSpec
+from clar_tune.records import TrainSpec
 from clar_tune.seeds import seed_for
 
 LATE_BEST = {"patience": -1, "released": 50}
@@ -27,6 +26,7 @@ class Task(NamedTuple):
     """The arguments of a program."""
 
     network: Network
+    thinner: Network
     layers: Layers
     data: Data
     rules: Rules
@@ -74,11 +74,14 @@ def task_of(
     work = _work(layout, graph)
     width = int(layout.layers.outputs[-1])
     terms = terms_of(spec.regularizer, graph, width, params)
+    rules = _rules(spec, layout, stop)
+    network = network_of(spec.backbone, graph, layout, work, params, rules.seed)
     task = Task(
-        network=_network(spec.backbone, graph, work, params),
+        network=network,
+        thinner=thinner(network) if spec.regularizer == "dropedge" else network,
         layers=layout.layers,
         data=_data(graph, nodes, layout),
-        rules=_rules(spec, layout, stop),
+        rules=rules,
         penalty=terms.penalty,
         work=work,
         weights=flat,
@@ -107,13 +110,6 @@ def _rules(spec: TrainSpec, layout: Layout, stop: str) -> Rules:
         one_pass=dropout == attention == 0 and spec.regularizer != "dropedge",
         thinned=thinned,
     )
-
-
-def _network(backbone: str, graph: ArrayGraph, work: Work, params: Params) -> Network:
-    every = np.arange(graph.num_nodes, dtype=np.uint32)
-    if backbone == "gcn":
-        return Gcn(*graph.smoothing, every, work.nothing)
-    return Mlp(0)
 
 
 def _data(graph: ArrayGraph, nodes: SearchNodes, layout: Layout) -> Data:

@@ -33,6 +33,11 @@ from clar_tune.validation import one_of, whole
 Report = Callable[[int, float, float], None]
 """Called now and then with the epoch, its validation loss and the best score so far."""
 
+BACKBONES = ("gcn", "gat", "sage", "cheby", "gpr", "mlp")
+REGULARIZERS = ("none", "clar", "nl", "preg", "dropedge")
+METRICS = ("accuracy", "mse")
+"""What this engine trains; all else is torch's."""
+
 LOOKS = 0.05
 """Seconds between two looks at a running program."""
 
@@ -70,7 +75,7 @@ def train(
         stop: ``patience`` or ``released``.
         seconds: how long it may take.
     """
-    _check(spec, nodes)
+    _check(spec, graph, nodes)
     call = program_of(spec.backbone)
     started = time.perf_counter()
     prepared = task_of(spec, graph, nodes, weights, stop=stop)
@@ -80,7 +85,25 @@ def train(
     return Fit(record, prepared.layout.unpacked(prepared.task.best), prepared.outputs())
 
 
-def _check(spec: TrainSpec, nodes: SearchNodes) -> None:
+def cannot(backbone: str, regularizer: str, metric: str) -> str | None:
+    """What keeps such a training from this engine; nothing where it can do it."""
+    for kind, name, known in (
+        ("backbone", backbone, BACKBONES),
+        ("regularizer", regularizer, REGULARIZERS),
+        ("metric", metric, METRICS),
+    ):
+        if name not in known:
+            return f"{kind} {name}"
+    return None
+
+
+def _check(spec: TrainSpec, graph: ArrayGraph, nodes: SearchNodes) -> None:
+    reason = cannot(spec.backbone, spec.regularizer, graph.metric)
+    if reason:
+        raise ParameterError(
+            f"{reason}: the native engine does not train it. Choose the torch engine, or one of "
+            f"{', '.join((*BACKBONES, *REGULARIZERS, *METRICS))}."
+        )
     one_of("select", spec.select, SELECTIONS)
     whole("max_epochs", spec.max_epochs, 1)
     whole("patience", spec.patience, 1)

@@ -151,6 +151,37 @@ def largest(typing: Any, x: Any) -> Any:
 
 
 @_inline
+def maximum(typing: Any, x: Any, y: Any) -> Any:
+    """The larger of two, lane by lane; the second where they cannot be compared."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return builder.select(builder.fcmp_ordered(">", *args), *args)
+
+    return x(x, y), generate
+
+
+@_inline
+def where_positive(typing: Any, condition: Any, x: Any, y: Any) -> Any:
+    """``x`` where the condition is above 0, else ``y``."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        above = builder.fcmp_ordered(">", args[0], _constant(x.lanes, 0.0))
+        return builder.select(above, args[1], args[2])
+
+    return x(condition, x, y), generate
+
+
+@_inline
+def inverse(typing: Any, x: Any) -> Any:
+    """One over each lane."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return builder.fdiv(_constant(x.lanes, 1.0), args[0])
+
+    return x(x), generate
+
+
+@_inline
 def first(typing: Any, x: Any, count: Any, other: Any) -> Any:
     """``x`` in the first ``count`` lanes, the scalar ``other`` in the rest."""
 

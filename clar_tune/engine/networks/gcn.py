@@ -2,18 +2,18 @@ r"""Graph convolution of Kipf and Welling: :math:`X' = \hat A X W + b`."""
 
 from typing import NamedTuple
 
-from clar_tune.engine.arrays import Csr, Floats, Numbers
+from clar_tune.engine.arrays import Floats, Numbers
 from clar_tune.engine.compiling import kernel
 from clar_tune.engine.dense import add_column_sums
+from clar_tune.engine.operator import Operator
 from clar_tune.engine.problem import Layers
 from clar_tune.engine.sparse import multiply
 
 
 class Gcn(NamedTuple):
-    r""":math:`\hat A = \hat D^{-1/2} (A + I) \hat D^{-1/2}`; they differ if edges are directed."""
+    r""":math:`\hat A = \hat D^{-1/2} (A + I) \hat D^{-1/2}`, D counting arriving edges."""
 
-    matrix: Csr
-    transposed: Csr
+    operator: Operator
     every: Numbers
     nothing: Floats
 
@@ -27,10 +27,11 @@ def forward(
     z: Floats,
     rows: Numbers,
     out: Floats,
+    epoch: int,
 ) -> None:
     r"""Rows of :math:`\hat A Z + b`."""
-    bias = weights[layers.bias_at[layer] :]
-    multiply(network.matrix, rows, z, bias, layers.outputs[layer], out)
+    width, bias = layers.outputs[layer], weights[layers.bias_at[layer] :]
+    multiply(network.operator.matrix, rows, z, width, bias, width, out, width)
 
 
 @kernel
@@ -39,11 +40,12 @@ def backward(
     layers: Layers,
     layer: int,
     weights: Floats,
+    z: Floats,
     g: Floats,
     gradient: Floats,
     dz: Floats,
 ) -> None:
     r""":math:`\partial b = G^\top 1`, and :math:`\partial Z = \hat A^\top G`."""
-    width = layers.outputs[layer]
+    width, transposed = layers.outputs[layer], network.operator.transposed
     add_column_sums(g, len(g) // width, width, gradient[layers.bias_at[layer] :])
-    multiply(network.transposed, network.every, g, network.nothing, width, dz)
+    multiply(transposed, network.every, g, width, network.nothing, width, dz, width)

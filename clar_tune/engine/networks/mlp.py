@@ -5,25 +5,27 @@ from typing import NamedTuple
 from clar_tune.engine.arrays import Floats, Numbers, signed
 from clar_tune.engine.compiling import kernel
 from clar_tune.engine.dense import add_column_sums
-from clar_tune.engine.problem import Layers
+from clar_tune.engine.operator import Operator
+from clar_tune.engine.problem import Layers, Network
 from clar_tune.engine.vectors import load, store, zeros
 
 
 class Mlp(NamedTuple):
     """Nothing but the layers' weights."""
 
-    matrices: int
+    operator: Operator  # an empty one
 
 
 @kernel
 def forward(
-    network: Mlp,
+    network: Network,
     layers: Layers,
     layer: int,
     weights: Floats,
     z: Floats,
     rows: Numbers,
     out: Floats,
+    epoch: int,
 ) -> None:
     """Rows of ``Z + b``."""
     width, bias = layers.outputs[layer], weights[layers.bias_at[layer] :]
@@ -36,10 +38,11 @@ def forward(
 
 @kernel
 def backward(
-    network: Mlp,
+    network: Network,
     layers: Layers,
     layer: int,
     weights: Floats,
+    z: Floats,
     g: Floats,
     gradient: Floats,
     dz: Floats,

@@ -50,17 +50,26 @@ def test_sparse_product_with_a_bias(rng, width):
     matrix, x, bias = sparse(rng), floats(rng, 21, width), floats(rng, width)
     y = np.full(33 * width, np.nan, np.float32)
     every = np.arange(33, dtype=np.uint32)
-    called(multiply)(csr_of(matrix), every, x.ravel(), bias, width, y)
+    called(multiply)(csr_of(matrix), every, x.ravel(), width, bias, width, y, width)
     np.testing.assert_allclose(y.reshape(33, width), matrix @ x + bias, atol=1e-5)
 
 
 def test_rows_that_are_not_asked_for_stay(rng):
     matrix, x, y = sparse(rng), floats(rng, 21, 8), np.full(33 * 8, 7, np.float32)
     rows = np.array([2, 30], np.uint32)
-    called(multiply)(csr_of(matrix), rows, x.ravel(), np.zeros(8, np.float32), 8, y)
+    called(multiply)(csr_of(matrix), rows, x.ravel(), 8, np.zeros(8, np.float32), 8, y, 8)
     expected = np.full((33, 8), 7, np.float32)
     expected[rows] = (matrix @ x)[rows]
     np.testing.assert_allclose(y.reshape(33, 8), expected, atol=1e-5)
+
+
+def test_parts_of_wider_rows_are_multiplied(rng):
+    matrix, x, y = sparse(rng), floats(rng, 21, 24), np.zeros((33, 40), np.float32)
+    every, nothing = np.arange(33, dtype=np.uint32), np.zeros(16, np.float32)
+    flat = y.ravel()
+    called(multiply)(csr_of(matrix), every, x.ravel()[8:], 24, nothing, 16, flat[24:], 40)
+    np.testing.assert_allclose(y[:, 24:], matrix @ x[:, 8:], atol=1e-5)
+    assert not y[:, :24].any()
 
 
 @pytest.mark.parametrize("width", WIDTHS)

@@ -9,14 +9,14 @@ import scipy.sparse as sp
 from scipy import stats
 from support.engines import generated, halves, initial_weights, run_both, spec_of
 
-from clar_tune.engine import ArrayGraph, program_of, task_of, train
+from clar_tune.engine import ArrayGraph, cannot, program_of, task_of, train
 from clar_tune.engine.problem import EPOCH, FINISHED, STOP, STOPPED
 from clar_tune.errors import Diverged, ParameterError, Stopped
 from clar_tune.graphs import Graph, SearchNodes
 from clar_tune.models import TensorGraph
 from clar_tune.training import train as torch_train
 
-BACKBONES = ["mlp", "gcn"]
+BACKBONES = ["mlp", "gcn", "sage", "cheby", "gpr"]
 SHAPES = [{}, {"layers": 1}, {"layers": 5, "hidden": 20}, {"hidden": 7}, {"hidden": 70}]
 
 
@@ -105,7 +105,9 @@ def test_a_record_is_that_of_a_training(backbone, dropout):
     assert fit.record.key == spec.key
     assert (fit.record.train_nodes, fit.record.val_nodes) == (30, 30)
     assert fit.record.penalty_active is None
-    assert fit.weights["layers.0.weight"].shape == (30, 32)
+    shapes = {name: value.shape for name, value in fit.weights.items()}
+    theirs = initial_weights(spec, TensorGraph.of(graph))
+    assert shapes == {name: value.shape for name, value in theirs.items()}
 
 
 @pytest.mark.parametrize("backbone", BACKBONES)
@@ -239,6 +241,27 @@ def test_whoever_watches_is_told_and_can_interrupt():
         train(spec, ArrayGraph.of(graph), halves(graph), report)
     epoch, loss, score = seen[0]
     assert epoch >= 1 and np.isfinite(loss) and 0 <= score <= 1
+
+
+@pytest.mark.parametrize(
+    ("method", "metric", "reason"),
+    [
+        ("gcn+adagraph", "accuracy", "regularizer adagraph"),
+        ("gcn+madreg", "accuracy", "regularizer madreg"),
+        ("gcn", "roc_auc", "metric roc_auc"),
+    ],
+)
+def test_what_the_engine_does_not_train_is_refused(method, metric, reason):
+    graph = replace(generated(), metric=metric)
+    spec = spec_of(graph, method)
+    assert cannot(spec.backbone, spec.regularizer, metric) == reason
+    with pytest.raises(ParameterError, match=f"{reason}: the native engine does not train it"):
+        train(spec, ArrayGraph.of(graph), halves(graph))
+
+
+def test_a_module_of_the_users_is_refused():
+    assert cannot("my.models:Net", "none", "accuracy") == "backbone my.models:Net"
+    assert cannot("gcn", "clar", "accuracy") is None
 
 
 def test_an_empty_split_is_refused():
