@@ -216,7 +216,7 @@ def _exponential(builder: Any, x: Any, lanes: int) -> Any:
     def fused(a: Any, b: Any, c: Any) -> Any:
         return builder.fadd(builder.fmul(a, b, flags=FLAGS), c, flags=FLAGS)
 
-    tiny = builder.fcmp_ordered("<", x, of(-87.0))
+    given, tiny = x, builder.fcmp_ordered("<", x, of(-87.0))
     x = builder.select(tiny, of(-87.0), x)
     x = builder.select(builder.fcmp_ordered(">", x, of(88.0)), of(88.0), x)
     scaled = builder.fmul(x, of(1.4426950408889634))
@@ -230,4 +230,6 @@ def _exponential(builder: Any, x: Any, lanes: int) -> Any:
     bits = builder.add(power, _constant(lanes, 127, _INT))
     bits = builder.shl(bits, _constant(lanes, 23, _INT))
     y = builder.fmul(y, builder.bitcast(bits, x.type), flags=FLAGS)
-    return builder.select(tiny, of(0.0), y)
+    y = builder.select(tiny, of(0.0), y)
+    # A NaN has no whole part, and what LLVM makes of one is not said.
+    return builder.select(builder.fcmp_unordered("uno", given, given), given, y)

@@ -11,7 +11,7 @@ from clar_tune.graphs import Graph
 from clar_tune.models import Method, TensorGraph
 from clar_tune.training.objectives import objective_of
 
-BACKBONES = ["mlp", "gcn", "sage", "cheby", "gpr"]
+BACKBONES = ["mlp", "gcn", "sage", "cheby", "gpr", "gat"]
 
 
 @st.composite
