@@ -32,27 +32,23 @@ def dense_product(x: Floats, w: Floats, rows: int, inner: int, width: int, y: Fl
 def _dense_product(
     x: Floats, w: Floats, rows: int, inner: int, width: int, column: int, y: Floats, like: Any
 ) -> None:
-    """Eight rows at a time: each load of W serves eight, and no sum waits for another."""
+    """Four rows at a time, so that each load of W serves four."""
     row = 0
-    while row + 8 <= rows:
-        a, b, c, d, e, f, g, h = like, like, like, like, like, like, like, like
-        at = row * inner
+    while row + 4 <= rows:
+        a, b, c, d = like, like, like, like
+        start = row * inner
         for k in range(inner):
             weights = load(w, k * width + column, like)
-            a, b = a + x[at + k] * weights, b + x[at + inner + k] * weights
-            c, d = c + x[at + 2 * inner + k] * weights, d + x[at + 3 * inner + k] * weights
-            e, f = e + x[at + 4 * inner + k] * weights, f + x[at + 5 * inner + k] * weights
-            g, h = g + x[at + 6 * inner + k] * weights, h + x[at + 7 * inner + k] * weights
+            a = a + x[start + k] * weights
+            b = b + x[start + inner + k] * weights
+            c = c + x[start + 2 * inner + k] * weights
+            d = d + x[start + 3 * inner + k] * weights
         place = row * width + column
         store(y, place, a)
         store(y, place + width, b)
         store(y, place + 2 * width, c)
         store(y, place + 3 * width, d)
-        store(y, place + 4 * width, e)
-        store(y, place + 5 * width, f)
-        store(y, place + 6 * width, g)
-        store(y, place + 7 * width, h)
-        row += 8
+        row += 4
     while row < rows:
         a = like
         for k in range(inner):
@@ -87,25 +83,21 @@ def _add_dense_transposed(
     gradient: Floats,
     like: Any,
 ) -> None:
-    """Eight columns of X at a time, their sums in registers; inner widths are multiples of 8."""
-    for k in range(0, inner, 8):
-        a, b, c, e, f, g, h, i = like, like, like, like, like, like, like, like
+    """Four columns of X at a time, their sums in registers; inner widths are multiples of 8."""
+    for k in range(0, inner, 4):
+        a, b, e, f = like, like, like, like
         for row in range(rows):
             own = load(d, row * width + column, like)
-            at = row * inner + k
-            a, b = a + x[at] * own, b + x[at + 1] * own
-            c, e = c + x[at + 2] * own, e + x[at + 3] * own
-            f, g = f + x[at + 4] * own, g + x[at + 5] * own
-            h, i = h + x[at + 6] * own, i + x[at + 7] * own
+            place = row * inner + k
+            a = a + x[place] * own
+            b = b + x[place + 1] * own
+            e = e + x[place + 2] * own
+            f = f + x[place + 3] * own
         place = k * width + column
         store(gradient, place, load(gradient, place, like) + a)
         store(gradient, place + width, load(gradient, place + width, like) + b)
-        store(gradient, place + 2 * width, load(gradient, place + 2 * width, like) + c)
-        store(gradient, place + 3 * width, load(gradient, place + 3 * width, like) + e)
-        store(gradient, place + 4 * width, load(gradient, place + 4 * width, like) + f)
-        store(gradient, place + 5 * width, load(gradient, place + 5 * width, like) + g)
-        store(gradient, place + 6 * width, load(gradient, place + 6 * width, like) + h)
-        store(gradient, place + 7 * width, load(gradient, place + 7 * width, like) + i)
+        store(gradient, place + 2 * width, load(gradient, place + 2 * width, like) + e)
+        store(gradient, place + 3 * width, load(gradient, place + 3 * width, like) + f)
 
 
 @kernel
