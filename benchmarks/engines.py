@@ -1,5 +1,7 @@
 """CPU time per epoch of our torch path and of the native engine, one thread, in turn.
 
+Training and evaluation; the first epoch of the torch path and all compiling are left out.
+
 python -m benchmarks.engines --graphs texas,cora --methods gcn,gcn+clar
 """
 
@@ -7,6 +9,7 @@ import json
 import sys
 import time
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from statistics import mean, median
 
@@ -32,6 +35,8 @@ CASES: dict[str, dict[str, object]] = {
     "cheby": {},
     "gat": {},
 }
+Row = dict[str, str | float]
+
 SECONDS = 0.5
 """How long the torch path trains in each round, and at least three epochs."""
 
@@ -63,10 +68,8 @@ def native_epoch(spec: TrainSpec, graph: Graph, arrays: ArrayGraph) -> float:
     return 1000 * (time.process_time() - started) / int(outcome.epochs)
 
 
-def measure(name: str, cases: list[str], dropouts: list[float], rounds: int) -> list[dict]:
+def measure(name: str, cases: list[str], dropouts: list[float], rounds: int) -> list[Row]:
     """One row for each case and dropout rate of a graph: medians over rounds."""
-    from dataclasses import replace
-
     graph = load(name)
     tensors, arrays = TensorGraph.of(graph), ArrayGraph.of(graph)
     seeds = seed_pair(name, PROTOCOL, 0, 0, "repeat")

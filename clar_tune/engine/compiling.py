@@ -24,9 +24,10 @@ from numba.core.compiler import CompileResult
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 COMMON_TARGET = "x86-64-v3"
-"""What machines of the last ten years share: equal bits on all nodes of a mixed cluster."""
-
-_NEEDED = frozenset({"avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe"})
+"""What processors of the last ten years share: with ``NUMBA_CPU_NAME=x86-64-v3`` all nodes of a
+mixed cluster give equal bits. It is not the default, as it costs a fifth of an epoch where there
+are wider vectors (``python -m benchmarks.engines`` with and without it).
+"""
 
 SETTINGS: dict[str, Any] = {
     "nogil": True,
@@ -40,11 +41,9 @@ _INNER = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
 def _choose_target() -> str:
-    """The common target where the processor can, unless numba's own settings say otherwise."""
-    if numba.config.CPU_NAME is None and numba.config.CPU_FEATURES is None:
-        features = llvmlite.binding.get_host_cpu_features()
-        if all(features.get(name) for name in _NEEDED):
-            numba.config.CPU_NAME, numba.config.CPU_FEATURES = COMMON_TARGET, ""
+    """The processor that numba's settings name, or this machine's."""
+    if numba.config.CPU_NAME == COMMON_TARGET and numba.config.CPU_FEATURES is None:
+        numba.config.CPU_FEATURES = ""  # numba would add all that this machine has besides
     return str(numba.config.CPU_NAME or llvmlite.binding.get_host_cpu_name())
 
 

@@ -36,6 +36,8 @@ class Layout:
     slots: tuple[Slot, ...]
     size: int
     decayed: int
+    keeps_mapped: bool
+    """Whether the pass back needs what the layers had mapped."""
     start: Mapping[str, Floats] = field(default_factory=dict)
     """Tensors that start from given values."""
 
@@ -109,7 +111,8 @@ class _Builder:
         decayed, start = self.size, {}
         if self.backbone == "gpr":
             start = {"gamma": self._gamma()}
-        return Layout(layers, tuple(self.slots), self.size, decayed, start)
+        keeps = self.backbone == "gat"
+        return Layout(layers, tuple(self.slots), self.size, decayed, keeps, start)
 
     def _heads(self, number: int) -> int:
         inner = number < len(self.widths) - 2

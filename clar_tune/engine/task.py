@@ -136,7 +136,7 @@ def _work(layout: Layout, graph: ArrayGraph) -> Work:
     entries = len(graph.features.columns)
     widest = int(max(layers.mapped.max(), layers.outputs.max()))
     outputs = n * int(layers.outputs[-1])
-    mapped = int((layers.mapped_at + n * layers.mapped).max())
+    mapped = np.zeros(int((layers.mapped_at + n * layers.mapped).max()), np.float32)
     return Work(
         kept=Csr(
             np.zeros(n + 1, np.uint32),
@@ -145,11 +145,12 @@ def _work(layout: Layout, graph: ArrayGraph) -> Work:
         ),
         words=np.zeros(max(entries + 1, BLOCK) // 2 + 1, np.uint32),
         nothing=np.zeros(widest, np.float32),
-        mapped=np.zeros(mapped, np.float32),
+        mapped=mapped,
         hidden=np.zeros(int(layers.hidden_at[-1]), np.float32),
         outputs=np.zeros(outputs, np.float32),
         d_outputs=np.zeros(outputs, np.float32),
-        d_mapped=np.zeros(n * int(layers.mapped.max()), np.float32),
+        # One array where nothing is needed twice: caches are small.
+        d_mapped=np.zeros(n * widest, np.float32) if layout.keeps_mapped else mapped,
         d_hidden=np.zeros(n * int(layers.outputs.max()), np.float32),
         transposed=np.zeros(int((layers.inputs * layers.mapped)[1:].max(initial=0)), np.float32),
         gradient=np.zeros(layout.size, np.float32),
