@@ -7,7 +7,7 @@ import numpy as np
 from clar_tune.engine.arrays import Floats, Numbers
 from clar_tune.engine.compiling import kernel
 from clar_tune.engine.randomness import fill_words, scale_of, threshold
-from clar_tune.engine.vectors import load, store, zeros
+from clar_tune.engine.vectors import exponential, load, store, where_positive, zeros
 
 BLOCK = 4096
 """Elements whose random bits are made at a time: they stay in the first cache."""
@@ -153,8 +153,14 @@ def _relu(h: Floats) -> None:
 
 @kernel
 def _elu(h: Floats) -> None:
-    for e in range(len(h)):
-        h[e] = np.float32(np.expm1(h[e])) if h[e] <= 0 else h[e]
+    """Near 0 by the series of :math:`e^x - 1`, where the difference would lose its digits."""
+    for e in range(0, len(h), 8):
+        x = load(h, e, zeros(8))
+        series = np.float32(1 / 24) + np.float32(1 / 120) * x
+        series = np.float32(1 / 2) + x * (np.float32(1 / 6) + x * series)
+        series = x * (np.float32(1) + x * series)
+        below = where_positive(np.float32(0.1) + x, series, np.float32(-1) + exponential(x))
+        store(h, e, where_positive(x, x, below))
 
 
 @kernel
