@@ -53,6 +53,12 @@ def network_of(
     return Mlp(Operator(no_matrix(), no_matrix(), nobody, nobody, buffer(0), ROWS))
 
 
+def attention_dropout(params: Mapping[str, Any]) -> float:
+    """The rate at which attention is dropped: that of everything unless it has its own."""
+    own = params["attention_dropout"]
+    return float(params["dropout"] if own is None else own)
+
+
 def _attention(
     graph: ArrayGraph, layout: Layout, params: Mapping[str, Any], seed: np.uint64
 ) -> Gat:
@@ -62,7 +68,7 @@ def _attention(
     operator, lanes = _operator(graph, "looped"), padded(int(heads.max()))
     entries = len(operator.matrix.columns)
     longest = int(np.diff(operator.matrix.starts).max())
-    dropout = float(params["attention_dropout"])
+    dropout = attention_dropout(params)
     sizes = {
         **{"source": depth * nodes, "target": depth * nodes, "weights": depth * entries},
         **{"kept": depth * entries if dropout else 0},

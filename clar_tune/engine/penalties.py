@@ -25,9 +25,12 @@ class Penalty(NamedTuple):
     values: NDArray[np.float64]  # [terms] of the last epoch, before clamp and weight
     best: NDArray[np.float64]  # [terms] of the selected epoch
     active: NDArray[np.int64]  # [terms] epochs in which a term had a gradient
+    above: NDArray[np.int64]  # [terms] epochs in which it stood above its clamp
+    zero: NDArray[np.int64]  # [terms] epochs in which it was zero
     weights: NDArray[np.float64]  # [terms]
     complement: bool  # whether the first term is that of the complement
     clamp: float  # infinity for none
+    rounding: float  # how large a value may be that would be zero but for rounding
     reduction: int
     sampling: int
     samples: int
@@ -104,8 +107,9 @@ def add_term(penalty: Penalty, term: int, value: float, scale: float, gradient: 
     """``w * clamp(value, 0, c)``, and ``w * scale * y`` to the gradient where it has one."""
     weight: float = penalty.weights[term]
     penalty.values[term] = value
-    if 0 < value <= penalty.clamp:
-        penalty.active[term] += 1
+    penalty.active[term] += 0 < value <= penalty.clamp
+    penalty.above[term] += value > penalty.clamp
+    penalty.zero[term] += value <= penalty.rounding
     if value < 0:
         return 0.0
     if value > penalty.clamp:

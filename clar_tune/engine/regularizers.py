@@ -13,6 +13,9 @@ from clar_tune.engine.penalties import CLAR, NODE_MEAN, NONE, PREG, RELEASED, TR
 
 SAMPLINGS = {"node": NODE, "edge": EDGE, "any": ANY}
 REDUCTIONS = {"trace": TRACE, "node-mean": NODE_MEAN, "released": RELEASED}
+ROUNDING = 1e-12
+"""Of an energy per node."""
+
 KINDS = {"clar": CLAR, "nl": CLAR, "preg": PREG}
 WITH_PENALTY = frozenset({"clar", "nl", "preg", "madreg"})
 
@@ -41,9 +44,12 @@ def terms_of(regularizer: str, graph: ArrayGraph, width: int, params: Mapping[st
         values=np.zeros(len(weights)),
         best=np.zeros(len(weights)),
         active=np.zeros(len(weights), np.int64),
+        above=np.zeros(len(weights), np.int64),
+        zero=np.zeros(len(weights), np.int64),
         weights=np.array(list(weights.values()), np.float64),
         complement="com" in weights,
         clamp=math.inf if clamp is None else float(clamp),
+        rounding=_rounding(kind, graph, params),
         reduction=REDUCTIONS[str(params.get("reduction", "node-mean"))],
         sampling=SAMPLINGS[sampling],
         samples=samples,
@@ -66,6 +72,13 @@ def _weights(regularizer: str, params: Mapping[str, Any]) -> dict[str, float]:
         scale = float(params.get("scale", 1.0))
         return {"com": scale * params.get("beta", 0.0), "ori": scale * params["alpha"]}
     return {"preg": float(params["weight"])} if regularizer == "preg" else {}
+
+
+def _rounding(kind: int, graph: ArrayGraph, params: Mapping[str, Any]) -> float:
+    """An energy below which outputs are equal but for the last digits of float32."""
+    if kind != CLAR:
+        return 0.0
+    return ROUNDING if params["reduction"] == "node-mean" else ROUNDING * graph.num_nodes
 
 
 def _matrix(kind: int, graph: ArrayGraph) -> Csr:

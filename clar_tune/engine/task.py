@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clar_tune.engine.arrays import ArrayGraph, Csr, Floats
-from clar_tune.engine.backbones import network_of, thinner
+from clar_tune.engine.backbones import attention_dropout, network_of, thinner
 from clar_tune.engine.dense import BLOCK
 from clar_tune.engine.layout import Layout, layout_of
 from clar_tune.engine.penalties import Penalty
@@ -17,9 +17,6 @@ from clar_tune.engine.regularizers import terms_of
 from clar_tune.graphs import SearchNodes
 from clar_tune.records import TrainSpec
 from clar_tune.seeds import seed_for
-
-LATE_BEST = {"patience": -1, "released": 50}
-"""Rules of stopping, and the epoch that the best one must be later than."""
 
 
 class Task(NamedTuple):
@@ -58,7 +55,6 @@ def task_of(
     nodes: SearchNodes,
     weights: Mapping[str, NDArray[Any]] | None = None,
     *,
-    stop: str = "patience",
     history: bool = False,
 ) -> "Prepared":
     """The task of a specification.
@@ -74,7 +70,7 @@ def task_of(
     work = _work(layout, graph)
     width = int(layout.layers.outputs[-1])
     terms = terms_of(spec.regularizer, graph, width, params)
-    rules = _rules(spec, layout, stop)
+    rules = _rules(spec, layout)
     network = network_of(spec.backbone, graph, layout, work, params, rules.seed)
     task = Task(
         network=network,
@@ -92,9 +88,10 @@ def task_of(
     return Prepared(task, layout, terms.names)
 
 
-def _rules(spec: TrainSpec, layout: Layout, stop: str) -> Rules:
+def _rules(spec: TrainSpec, layout: Layout) -> Rules:
     params: Mapping[str, Any] = spec.params
-    dropout, attention = float(params["dropout"]), float(params.get("attention_dropout", 0.0))
+    dropout, released = float(params["dropout"]), spec.stop == "released"
+    random = dropout > 0 or (spec.backbone == "gat" and attention_dropout(params) > 0)
     thinned = float(params["rate"]) if spec.regularizer == "dropedge" else 0.0
     return Rules(
         seed=np.uint64(seed_for("engine", spec.init_seed)),
@@ -104,10 +101,10 @@ def _rules(spec: TrainSpec, layout: Layout, stop: str) -> Rules:
         dropout=dropout,
         max_epochs=spec.max_epochs,
         patience=spec.patience,
-        warmup=spec.warmup,
-        late_best=LATE_BEST[stop],
+        warmup=0 if released else spec.warmup,
+        late_best=spec.warmup if released else -1,
         by_score=spec.select == "accuracy",
-        one_pass=dropout == attention == 0 and spec.regularizer != "dropedge",
+        one_pass=not random and spec.regularizer != "dropedge",
         thinned=thinned,
     )
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from clar_tune.engine.arrays import ArrayGraph, Floats
@@ -27,7 +28,7 @@ from clar_tune.engine.regularizers import WITH_PENALTY
 from clar_tune.engine.task import Prepared, Task, task_of
 from clar_tune.errors import Diverged, ParameterError, Stopped
 from clar_tune.graphs import SearchNodes
-from clar_tune.records import SELECTIONS, TermRecord, TrainRecord, TrainSpec
+from clar_tune.records import SELECTIONS, STOPS, TermRecord, TrainRecord, TrainSpec
 from clar_tune.validation import one_of, whole
 
 Report = Callable[[int, float, float], None]
@@ -58,7 +59,6 @@ def train(
     report: Report | None = None,
     *,
     weights: Mapping[str, NDArray[Any]] | None = None,
-    stop: str = "patience",
     seconds: float = math.inf,
 ) -> Fit:
     """Train one configuration on one split, as ``clar_tune.training.train`` does.
@@ -72,13 +72,12 @@ def train(
         nodes: those to train and to validate.
         report: told of the progress.
         weights: those to start from, by torch's names; absent, they are drawn.
-        stop: ``patience`` or ``released``.
         seconds: how long it may take.
     """
     _check(spec, graph, nodes)
     call = program_of(spec.backbone)
     started = time.perf_counter()
-    prepared = task_of(spec, graph, nodes, weights, stop=stop)
+    prepared = task_of(spec, graph, nodes, weights)
     outcome = _Run(prepared.task, call).watched(report, started + seconds)
     _refuse(spec, prepared.terms, outcome)
     record = _record(spec, graph, prepared, outcome, time.perf_counter() - started)
@@ -105,6 +104,7 @@ def _check(spec: TrainSpec, graph: ArrayGraph, nodes: SearchNodes) -> None:
             f"{', '.join((*BACKBONES, *REGULARIZERS, *METRICS))}."
         )
     one_of("select", spec.select, SELECTIONS)
+    one_of("stop", spec.stop, STOPS)
     whole("max_epochs", spec.max_epochs, 1)
     whole("patience", spec.patience, 1)
     whole("warmup", spec.warmup, 0)
@@ -174,7 +174,12 @@ def _record(
         name: TermRecord(float(penalty.best[place]), int(penalty.active[place]) / outcome.epochs)
         for place, name in enumerate(prepared.terms)
     }
-    nothing = 0.0 if spec.regularizer in WITH_PENALTY else None
+
+    def share(counts: NDArray[np.int64]) -> float | None:
+        """The fraction of epochs of the term that has the largest one; none without a penalty."""
+        penalised = spec.regularizer in WITH_PENALTY
+        return int(counts.max(initial=0)) / outcome.epochs if penalised else None
+
     return TrainRecord(
         key=spec.key,
         metric=graph.metric,
@@ -185,6 +190,8 @@ def _record(
         seconds=seconds,
         train_nodes=len(data.train),
         val_nodes=len(data.val),
-        penalty_active=max((term.active for term in terms.values()), default=nothing),
+        penalty_active=share(penalty.active),
+        penalty_above=share(penalty.above),
+        penalty_zero=share(penalty.zero),
         terms=terms,
     )

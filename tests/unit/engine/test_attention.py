@@ -1,7 +1,5 @@
 """Attention: dropout of its weights, both activations, heads of any number and width."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 import torch
@@ -13,7 +11,6 @@ from clar_tune.engine.dense import ELU, RELU
 from clar_tune.engine.randomness import ATTENTION, PER_LAYER, fill_words, key_of
 from clar_tune.models import TensorGraph, attention
 from clar_tune.models.adjacency import per_head
-from clar_tune.models.backbones import Gat
 
 HEADS = 3
 
@@ -54,23 +51,22 @@ def test_attention_dropout_with_given_masks(monkeypatch):
     assert next(calls) == 2 * 21  # the torch path begins one epoch more than it needs
 
 
-def test_relu_takes_the_place_of_elu(monkeypatch):
+def test_relu_takes_the_place_of_elu():
     graph = generated()
-    spec = spec_of(graph, "gat", hidden=8)
-    released = replace(spec, params={**spec.params, "activation": "relu"})
-    arrays, nodes = ArrayGraph.of(graph), halves(graph)
-    assert task_of(spec, arrays, nodes).task.layers.activation == ELU
-    assert task_of(released, arrays, nodes).task.layers.activation == RELU
-    built = Gat.__init__
+    losses = []
+    for activation, kind in (("elu", ELU), ("relu", RELU)):
+        both = run_both(spec_of(graph, "gat", hidden=8, activation=activation), graph)
+        np.testing.assert_allclose(both.native, both.torch, rtol=1e-5)
+        assert both.prepared.task.layers.activation == kind
+        losses.append(both.native[-1])
+    assert losses[0] != losses[1]
 
-    def with_relu(self, *sizes, **architecture):
-        built(self, *sizes, **architecture)
-        self.activation = torch.relu
 
-    monkeypatch.setattr(Gat, "__init__", with_relu)
-    theirs = run_both(spec, graph).torch
-    ours = run_both(released, graph).native
-    np.testing.assert_allclose(ours, theirs, rtol=1e-5)
+@pytest.mark.parametrize(("own", "rate"), [(None, 0.4), (0.0, 0.0), (0.2, 0.2)])
+def test_attention_is_dropped_as_everything_is_unless_it_has_its_own_rate(own, rate):
+    graph = generated()
+    spec = spec_of(graph, "gat", dropout=0.4, attention_dropout=own)
+    assert task_of(spec, ArrayGraph.of(graph), halves(graph)).task.network.dropout == rate
 
 
 def test_attention_dropout_alone_makes_two_passes():

@@ -26,6 +26,10 @@ def check(both) -> None:
     for place, term in enumerate(record.terms.values()):
         assert penalty.best[place] == pytest.approx(term.value, rel=1e-4, abs=1e-8)
         assert penalty.active[place] / both.outcome.epochs == pytest.approx(term.active)
+    for count in ("active", "above", "zero"):
+        most = getattr(penalty, count).max(initial=0) / both.outcome.epochs
+        shown = getattr(record, f"penalty_{count}")
+        assert most == (0 if shown is None else pytest.approx(shown)), count
 
 
 @pytest.mark.parametrize("reduction", ["node-mean", "trace", "released"])
@@ -132,7 +136,7 @@ def test_a_record_tells_of_the_terms():
     spec = spec_of(graph, "gcn+clar", alpha=0.1, beta=0.1, dropout=0.5, clamp=1e-9)
     record = train(spec, ArrayGraph.of(graph), halves(graph)).record
     assert list(record.terms) == ["com", "ori"]
-    assert record.penalty_active == 0.0
+    assert (record.penalty_active, record.penalty_above, record.penalty_zero) == (0.0, 1.0, 0.0)
     free = spec_of(graph, "gcn+clar", alpha=0.1, beta=0.1, dropout=0.5, clamp=None)
     assert train(free, ArrayGraph.of(graph), halves(graph)).record.penalty_active == 1.0
 
