@@ -11,6 +11,7 @@ ClarTuneError
 ├── QueryError         a query that is not allowed or not SQL
 └── TrainingError      a training that cannot give a number
     ├── Diverged       a loss or an output that is not finite
+    ├── Stopped        a training that was ended from outside
     └── WrongShape     a model whose output does not fit the graph
 """
 
@@ -84,6 +85,10 @@ class TrainingError(ClarTuneError):
 
 class Diverged(TrainingError):
     """A loss or an output that is not finite."""
+
+
+class Stopped(TrainingError):
+    """A training that was ended from outside: by an interrupt, a limit of time, a drain."""
 
 
 class WrongShape(TrainingError):

@@ -23,15 +23,17 @@ ORDER = (
 )
 """Each may import only those that stand before it."""
 
-PACKAGES = ("graphs", "models", "training", "space", "store", "search", "device_check", "cluster")
-PACKAGES += ("analysis", "report", "testing", "cli")
+PACKAGES = ("graphs", "models", "engine", "training", "space", "store", "search", "device_check")
+PACKAGES += ("cluster", "analysis", "report", "testing", "cli")
 
 HOMES = {
     "torch_geometric": {"graphs"},
     "yaml": {"space", "ground", "analysis", "cluster", "cli"},
     "rich": {"report", "cli"},
     "click": {"cli"},
-    "platformdirs": {"graphs", "store"},
+    "platformdirs": {"graphs", "store", "engine"},
+    "numba": {"engine"},
+    "llvmlite": {"engine"},
     "ray": {"cluster"},
     "optuna": {"search", "analysis"},
     "pyarrow": {"store"},
@@ -238,6 +240,23 @@ def test_results_are_read_without_torch_and_ray():
                 assert layer_of(reached) not in NOT_FOR_READERS, way
                 large = {i.module.partition(".")[0] for i in imports_of(reached) if i.at_once}
                 assert not large & {"torch", "torch_geometric", "ray"}, way
+
+
+def test_the_engine_knows_neither_torch_nor_the_models_of_it():
+    for file in files():
+        if layer_of(file) == "engine":
+            for reached, way in pulled_in(file).items():
+                assert layer_of(reached) in ("ground", "graphs", "engine"), way
+                assert "torch" not in {i.module.partition(".")[0] for i in imports_of(reached)}, (
+                    way
+                )
+
+
+def test_numba_is_loaded_by_the_engine_alone():
+    doors = [PACKAGE / "__init__.py", PACKAGE / "cli/__init__.py", PACKAGE / "api.py"]
+    for file in doors:
+        for reached, way in pulled_in(file).items():
+            assert layer_of(reached) != "engine", way
 
 
 def test_training_does_not_know_test_nodes():

@@ -1,0 +1,197 @@
+"""One training by a compiled program: specification and arrays in, record out."""
+
+import math
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clar_tune.engine.arrays import ArrayGraph, Floats
+from clar_tune.engine.problem import (
+    EPOCH,
+    FINISHED,
+    FIRST_TERM,
+    LOSS,
+    SCORE,
+    STOP,
+    STOPPED,
+    TRAIN_LOSS,
+    VAL_LOSS,
+    Outcome,
+)
+from clar_tune.engine.programs import program_of
+from clar_tune.engine.regularizers import WITH_PENALTY
+from clar_tune.engine.task import Prepared, Task, task_of
+from clar_tune.errors import Diverged, ParameterError, Stopped
+from clar_tune.graphs import SearchNodes
+from clar_tune.records import SELECTIONS, STOPS, TermRecord, TrainRecord, TrainSpec
+from clar_tune.validation import one_of, whole
+
+Report = Callable[[int, float, float], None]
+"""Called now and then with the epoch, its validation loss and the best score so far."""
+
+BACKBONES = ("gcn", "gat", "sage", "cheby", "gpr", "mlp")
+REGULARIZERS = ("none", "clar", "nl", "preg", "dropedge")
+METRICS = ("accuracy", "mse")
+"""What this engine trains; all else is torch's."""
+
+LOOKS = 0.05
+"""Seconds between two looks at a running program."""
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """A finished training: its record, and what the selected epoch had learned."""
+
+    record: TrainRecord
+    weights: Mapping[str, Floats]  # by the names that torch gives them
+    logits: Floats  # [N, C] in evaluation mode; numbers in regression
+
+
+def train(
+    spec: TrainSpec,
+    graph: ArrayGraph,
+    nodes: SearchNodes,
+    report: Report | None = None,
+    *,
+    weights: Mapping[str, NDArray[Any]] | None = None,
+    seconds: float = math.inf,
+) -> Fit:
+    """Train one configuration on one split, as ``clar_tune.training.train`` does.
+
+    The program runs in a thread of its own, so that an interrupt or the end of ``seconds`` acts
+    after the epoch in which it comes. What is compiled for it is not part of that time.
+
+    Args:
+        spec: what decides the training.
+        graph: its graph.
+        nodes: those to train and to validate.
+        report: told of the progress.
+        weights: those to start from, by torch's names; absent, they are drawn.
+        seconds: how long it may take.
+    """
+    _check(spec, graph, nodes)
+    call = program_of(spec.backbone)
+    started = time.perf_counter()
+    prepared = task_of(spec, graph, nodes, weights)
+    outcome = _Run(prepared.task, call).watched(report, started + seconds)
+    _refuse(spec, prepared.terms, outcome)
+    record = _record(spec, graph, prepared, outcome, time.perf_counter() - started)
+    return Fit(record, prepared.layout.unpacked(prepared.task.best), prepared.outputs())
+
+
+def cannot(backbone: str, regularizer: str, metric: str) -> str | None:
+    """What keeps such a training from this engine; nothing where it can do it."""
+    for kind, name, known in (
+        ("backbone", backbone, BACKBONES),
+        ("regularizer", regularizer, REGULARIZERS),
+        ("metric", metric, METRICS),
+    ):
+        if name not in known:
+            return f"{kind} {name}"
+    return None
+
+
+def _check(spec: TrainSpec, graph: ArrayGraph, nodes: SearchNodes) -> None:
+    reason = cannot(spec.backbone, spec.regularizer, graph.metric)
+    if reason:
+        raise ParameterError(
+            f"{reason}: the native engine does not train it. Choose the torch engine, or one of "
+            f"{', '.join((*BACKBONES, *REGULARIZERS, *METRICS))}."
+        )
+    one_of("select", spec.select, SELECTIONS)
+    one_of("stop", spec.stop, STOPS)
+    whole("max_epochs", spec.max_epochs, 1)
+    whole("patience", spec.patience, 1)
+    whole("warmup", spec.warmup, 0)
+    if not len(nodes.train) or not len(nodes.val):
+        raise ParameterError(
+            f"{spec.graph}: nodes to train and to validate are needed, got {len(nodes.train)} "
+            f"and {len(nodes.val)}. Choose another protocol."
+        )
+
+
+class _Run:
+    """A program in a thread, and what it gives back."""
+
+    def __init__(self, task: Task, call: Callable[..., Outcome]) -> None:
+        self.task, self.call = task, call
+        self.result: Outcome | BaseException | None = None
+
+    def watched(self, report: Report | None, end: float) -> Outcome:
+        """Wait for the result; let the program stop if we are interrupted or the time is over."""
+        thread = threading.Thread(target=self._run, daemon=True)
+        thread.start()
+        progress, told = self.task.progress, 0.0
+        try:
+            while thread.is_alive():
+                thread.join(LOOKS)
+                if report and progress[EPOCH] > told:
+                    told = progress[EPOCH]
+                    report(int(told), float(progress[LOSS]), float(progress[SCORE]))
+                if time.perf_counter() > end:
+                    progress[STOP] = 1.0
+        finally:
+            progress[STOP] = 1.0
+            thread.join()
+        if not isinstance(self.result, tuple):
+            assert isinstance(self.result, BaseException)
+            raise self.result
+        return self.result
+
+    def _run(self) -> None:
+        try:
+            self.result = self.call(*self.task)
+        except BaseException as error:
+            self.result = error
+
+
+def _refuse(spec: TrainSpec, terms: tuple[str, ...], outcome: Outcome) -> None:
+    """Raise what the torch path would, in the same words."""
+    if outcome.failed == FINISHED:
+        return
+    if outcome.failed == STOPPED:
+        raise Stopped(f"{spec.method} on {spec.graph} was stopped after epoch {outcome.epochs}.")
+    names = {TRAIN_LOSS: "training loss", VAL_LOSS: "validation loss"}
+    for number, name in enumerate(terms):
+        names[FIRST_TERM + number] = f"penalty {name}"
+    raise Diverged(
+        f"{names[outcome.failed]} became {outcome.value} in epoch {outcome.epochs} of "
+        f"{spec.backbone} with {spec.regularizer} on {spec.graph}. Lower the learning rate or the "
+        "penalty's weights."
+    )
+
+
+def _record(
+    spec: TrainSpec, graph: ArrayGraph, prepared: Prepared, outcome: Outcome, seconds: float
+) -> TrainRecord:
+    penalty, data = prepared.task.penalty, prepared.task.data
+    terms = {
+        name: TermRecord(float(penalty.best[place]), int(penalty.active[place]) / outcome.epochs)
+        for place, name in enumerate(prepared.terms)
+    }
+
+    def share(counts: NDArray[np.int64]) -> float | None:
+        """The fraction of epochs of the term that has the largest one; none without a penalty."""
+        penalised = spec.regularizer in WITH_PENALTY
+        return int(counts.max(initial=0)) / outcome.epochs if penalised else None
+
+    return TrainRecord(
+        key=spec.key,
+        metric=graph.metric,
+        val_score=outcome.val_score,
+        val_loss=outcome.val_loss,
+        epochs=outcome.epochs,
+        best_epoch=outcome.best_epoch,
+        seconds=seconds,
+        train_nodes=len(data.train),
+        val_nodes=len(data.val),
+        penalty_active=share(penalty.active),
+        penalty_above=share(penalty.above),
+        penalty_zero=share(penalty.zero),
+        terms=terms,
+    )

@@ -1,0 +1,146 @@
+"""Where compiled programs are kept: a changed source, other people's folders, read-only ones."""
+
+import importlib
+import os
+import sys
+import warnings
+from pathlib import Path
+
+import numba
+import platformdirs
+import pytest
+
+from clar_tune.engine import compiling
+from clar_tune.engine.compiling import Program, cache_folder, digest, sources
+
+MAIN = """
+from {helper} import helper
+
+def add(x):
+    return helper(x)
+"""
+HELPER = """
+from clar_tune.engine.compiling import kernel
+
+@kernel
+def helper(x):
+    return x + {number}
+"""
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch) -> Path:
+    """A package of two files, and a cache of its own."""
+    monkeypatch.setattr(platformdirs, "user_cache_dir", lambda *_, **__: str(tmp_path / "cache"))
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # files of one second look alike
+    return tmp_path
+
+
+def loaded(place: Path, number: int) -> Program:
+    """The program of both files as they are now, as a fresh process would load it."""
+    (place / "a_helper.py").write_text(HELPER.format(number=number))
+    (place / "a_main.py").write_text(MAIN.format(helper="a_helper"))
+    for name in ("a_helper", "a_main"):
+        sys.modules.pop(name, None)
+    importlib.invalidate_caches()
+    return prepared(place)
+
+
+def prepared(place: Path) -> Program:
+    """The program of the files that were imported last."""
+    files = [place / "a_helper.py", place / "a_main.py"]
+    program = Program(importlib.import_module("a_main").add, "add", files)
+    program.prepare(lambda call: call(1))
+    return program
+
+
+def test_an_edited_helper_does_not_return_the_old_number(place):
+    assert loaded(place, 1).call(10) == 11
+    assert loaded(place, 2).call(10) == 12
+    assert loaded(place, 1).call(10) == 11
+    assert len([file for file in cache_folder().iterdir() if file.name != "lock"]) == 2
+
+
+def test_what_was_compiled_is_loaded(place, monkeypatch):
+    loaded(place, 1)
+    monkeypatch.setattr(numba.core.compiler, "compile_extra", None)  # nothing can be compiled
+    assert loaded(place, 1).call(10) == 11
+
+
+def test_a_change_of_anything_gives_another_name(monkeypatch):
+    name = digest(sources())
+    assert digest(sources()) == name
+    assert digest(sources()[:-1]) != name
+    monkeypatch.setattr(compiling, "TARGET", "another")
+    assert digest(sources()) != name
+    monkeypatch.undo()
+    monkeypatch.setattr(numba, "__version__", "0.0")
+    assert digest(sources()) != name
+
+
+def test_all_files_of_the_package_are_sources():
+    names = {file.relative_to(Path(compiling.__file__).parent).as_posix() for file in sources()}
+    assert {"sparse.py", "program.py", "networks/gcn.py"} <= names
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o770, 0o702])
+def test_a_folder_that_others_can_write_to_is_not_used(place, mode):
+    loaded(place, 1)
+    stored = next(file for file in cache_folder().iterdir() if file.name != "lock")
+    stored.write_bytes(b"not a program")  # as another user could
+    cache_folder().chmod(mode)
+    with pytest.warns(RuntimeWarning, match="only you can write to"):
+        assert loaded(place, 1).call(10) == 11
+    assert stored.read_bytes() == b"not a program"
+
+
+def test_a_folder_of_another_user_is_not_used(place, monkeypatch):
+    loaded(place, 1)
+    monkeypatch.setattr(os, "getuid", lambda: 12345)
+    with pytest.warns(RuntimeWarning, match="only you can write to"):
+        assert loaded(place, 2).call(10) == 12
+
+
+def make_read_only(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Refuse what a read-only file system would; the root user may write to read-only folders."""
+    opened = Path.open
+
+    def only_to_read(path: Path, mode: str = "r", *arguments, **options):
+        if path.is_relative_to(folder) and not mode.startswith("r"):
+            raise PermissionError(path)
+        return opened(path, mode, *arguments, **options)
+
+    monkeypatch.setattr(Path, "open", only_to_read)
+
+
+def test_a_cache_that_cannot_be_written_to_works_with_one_warning(place, monkeypatch):
+    make_read_only(cache_folder(), monkeypatch)
+    with pytest.warns(RuntimeWarning) as heard:
+        program = loaded(place, 1)
+        assert program.call(10) == 11
+        assert program.call(11) == 12
+    assert len(heard) == 1
+
+
+def test_a_full_cache_that_cannot_be_written_to_is_read_in_silence(place, monkeypatch):
+    loaded(place, 1)
+    make_read_only(cache_folder(), monkeypatch)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert prepared(place).call(10) == 11
+
+
+def test_half_a_program_is_never_seen(place):
+    def broken(call):
+        call(1)
+        raise KeyboardInterrupt
+
+    loaded(place, 1)
+    (place / "a_helper.py").write_text(HELPER.format(number=5))
+    module = importlib.import_module("a_main")
+    program = Program(module.add, "add", [place / "a_helper.py", place / "a_main.py"])
+    with pytest.raises(KeyboardInterrupt):
+        program.prepare(broken)
+    assert not program.file.exists()
+    assert not [file for file in cache_folder().iterdir() if file.name.endswith(".part")]
