@@ -117,6 +117,11 @@ class Lease:
             except Overtaken:
                 self.lose(self.reason())
 
+    def confirm(self) -> None:
+        """Fail if the run is another's by now."""
+        with self._guard:  # not while a heartbeat is under way
+            self.fence.confirm()
+
     @contextmanager
     def fenced(self) -> Iterator[None]:
         """Within it, a write that another driver's makes impossible means that the run is lost."""

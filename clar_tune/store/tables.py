@@ -5,7 +5,7 @@ none, for whatever reads the files. The last part of a table grows until it is f
 ``trials`` holds the trials that appeared first in it, whose rows are replaced as they change.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -46,26 +46,36 @@ class Parts:
         path = numbered(self.table, self._run, number).path
         self._fence.write(path, encoded(rows, self._mark))
 
-    def claim(self) -> None:
+    def claim(self, confirm: Callable[[], None]) -> None:
         """Write the open parts anew, so that their former driver can write them no more.
 
         And the next that it would begin. What it had under way may still arrive meanwhile: then
-        it is read again.
+        it is read again. ``confirm`` fails if the run is another's by now.
         """
         while True:
             try:
-                return self._claim(self.numbers())
+                return self._claim(self.numbers(), confirm)
             except Overtaken:
-                self._fence.confirm()
+                confirm()
 
-    def _claim(self, numbers: list[int]) -> None:
+    def _claim(self, numbers: list[int], confirm: Callable[[], None]) -> None:
         free, limit = 0, TRIALS_PER_PART if self.table == "trials" else ROWS_PER_PART
         for number in numbers if self.table == "trials" else numbers[-1:]:
-            rows = self.read(number, anew=True)
-            self.write(number, rows)
+            rows = self._claim_part(number, confirm)
             free = number + 1 if len(rows) >= limit else number
         if free not in numbers:
-            self.write(free, self.read(free, anew=True))
+            self._claim_part(free, confirm)
+
+    def _claim_part(self, number: int, confirm: Callable[[], None]) -> pa.Table:
+        """Rows of a part, which is this driver's from now on.
+
+        The run is known to be this driver's after the part was read: whoever takes it later
+        writes the part anew, and what is written here then finds another state.
+        """
+        rows = self.read(number, anew=True)
+        confirm()
+        self.write(number, rows)
+        return rows
 
 
 class AppendedTable:

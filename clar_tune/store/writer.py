@@ -50,7 +50,7 @@ class RunWriter:
             # Also after a driver that let the run go: it may have failed amid its own claims.
             if lease.fence.claims and not new:
                 for table in (self._manifest, *parts):
-                    table.claim()
+                    table.claim(lease.confirm)
             reach("after-claims", name)
             self._manifest.read(0)  # this state of it is replaced, and no other
             self._tables = {table.table: written_table(table) for table in parts}

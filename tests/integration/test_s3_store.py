@@ -234,7 +234,7 @@ def test_a_driver_is_kept_out_though_its_overtaker_failed_before_it_had_claimed_
     first.append([repeat_row(1)])
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "another machine"))
     with monkeypatch.context() as failing, pytest.raises(StoreError, match="no claim today"):
-        failing.setattr(tables.Parts, "claim", lambda parts: _refuse("no claim today"))
+        failing.setattr(tables.Parts, "claim", lambda *_: _refuse("no claim today"))
         sure.reopen("first")
     second = sure.reopen("first")
     with pytest.raises(StoreError, match="writes nothing more"):
