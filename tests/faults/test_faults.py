@@ -1,5 +1,6 @@
 """Lost workers and broken models on a local Ray."""
 
+import psutil
 from support.commands import PACED, Place, assert_exact
 
 BROKEN = """\
@@ -81,7 +82,9 @@ def test_a_worker_that_is_killed_costs_a_retry_and_nothing_else(tmp_path):
     with place.started("run", "--space", "space.yaml", "--name", "it") as going:
         going.wait_for(lambda: len(place.repeats("it")) > 2, "three repeats")
         stored = place.trainings("it")
-        going.workers()[0].kill()
+        at_work: list[psutil.Process] = []  # none is, for a moment, between two assignments
+        going.wait_for(lambda: at_work.extend(going.workers()) or at_work, "a worker at work")
+        at_work[0].kill()
         going.wait_for(lambda: sum(row["retries"] for row in place.trials("it")), "the retry")
         place.pace(0.01)
         done = going.end()
