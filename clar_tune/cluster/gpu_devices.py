@@ -24,6 +24,11 @@ WITHOUT_GPU = (
     "(`clar-tune doctor --address` tells more)"
 )
 
+STAYS = (
+    "trials asked for a GPU, and torch saw none when the run began: they go on on processors, as "
+    "a run trains in one place"
+)
+
 Seen = Mapping[str, Sequence[DeviceFacts]]
 """The devices that torch sees on each machine, by its id; none where it sees none."""
 
@@ -61,7 +66,8 @@ def resolve_devices(
         )
     having = [node for node in nodes if node.gpus] if share and began != "cpu" else []
     if not having:
-        return Devices(device=began or "cuda")
+        stays = share and began == "cpu" and plan.options.gpus
+        return Devices(device=began or "cuda", remarks=[STAYS] if stays else [])
     seen = (see or _seen)(having)
     if not any(seen.values()):
         if began == "cuda":

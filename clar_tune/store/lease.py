@@ -31,6 +31,10 @@ GONE = (
 """Why a driver that finds no lease may not go on: it cannot know that the run is still its own."""
 
 
+LAST_BEAT = 5.0
+"""Seconds that a heartbeat under way is waited for in the end."""
+
+
 def read_lease(files: Files, run: str) -> Holder | None:
     """Who drives a run, or drove it last without an orderly end."""
     return holder_of(files.read(lease_path(run)) or b"")
@@ -73,6 +77,7 @@ class Lease:
         """
         self._files, self._run, self._times = files, run, times
         self._end, self._guard = threading.Event(), threading.Lock()
+        self._beats: threading.Thread | None = None
         self._lost = ""
         self.fence = fence_of(files, run, times, access)
         while True:
@@ -104,7 +109,8 @@ class Lease:
                 with suppress(StoreError):  # a store that refuses now may accept the next one
                     self.renew(last_seq())
 
-        threading.Thread(target=beat, name=f"lease of {self._run}", daemon=True).start()
+        self._beats = threading.Thread(target=beat, name=f"lease of {self._run}", daemon=True)
+        self._beats.start()
 
     def renew(self, seq: int) -> None:
         """Write a heartbeat, unless the lease is lost: a missing one is not made anew."""
@@ -147,6 +153,8 @@ class Lease:
     def release(self, *, clean: bool) -> None:
         """Let others drive the run; fails if it is another's by now."""
         self._end.set()
+        if self._beats is not None:  # a process that ends amid a request may be aborted
+            self._beats.join(LAST_BEAT)
         with self._guard, self.fenced():
             self.fence.end(written(replace(self._me, released=True)), clean=clean)
 

@@ -180,7 +180,7 @@ def read_results(stage: Stage, line: str) -> None:
 
 
 def read_the_log(stage: Stage, line: str) -> None:
-    said(stage.laptop, line, "6/6 finals", "trials asked for a GPU, and torch sees none")
+    said(stage.laptop, line, "6/6 finals", "trials asked for a GPU, and torch saw none when")
 
 
 def see_what_is_stored(stage: Stage, line: str) -> None:
@@ -204,6 +204,13 @@ def run_on_the_head(stage: Stage, line: str) -> None:
     said(stage.head, f"{filled} {SMALLER}", f"run here in {STORE}", "Test accuracy in %")
 
 
+def put_gpus_to_the_test(stage: Stage, line: str) -> None:
+    """Of which this machine has none."""
+    done = stage.laptop.run(line)
+    assert done.code == 1
+    assert "no machine of the cluster has a GPU" in done.err
+
+
 def ask_for_memory(stage: Stage, line: str) -> None:
     said(stage.laptop, f"{line.replace('NAME', 'texas')} --methods gcn,gcn+clar", "0.5 GiB")
 
@@ -215,6 +222,7 @@ INLINE: dict[str, Callable[[Stage, str], None]] = {
     "clar-tune show het --store …": show,
     "RAY_AUTH_MODE=token ray status": see_the_machines,
     "clar-tune run … --address auto": run_on_the_head,
+    "clar-tune doctor --gpu --gpus-per-trial 0.25": put_gpus_to_the_test,
     "clar-tune run --space all --graphs NAME --dry-run": ask_for_memory,
 }
 
