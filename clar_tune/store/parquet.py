@@ -149,9 +149,13 @@ def batches_of(files: Files, part: Part, columns: Sequence[str]) -> Iterator[pa.
 
 
 def decoded(data: bytes, part: Part, shown: str) -> pa.Table:
-    """Rows of a part that was read, in today's columns."""
+    """Rows of a part that was read, in today's columns.
+
+    Without Arrow's threads: one that lets go of Python's memory when Python is about to end
+    aborts the process.
+    """
     try:
-        found = pq.read_table(pa.BufferReader(data), partitioning=None)
+        found = pq.ParquetFile(pa.BufferReader(data)).read(use_threads=False)
     except FAILURES as error:
         raise damaged(shown, error) from error
     return conform(found, part.table, schema_of(part.table).names, shown)

@@ -2,6 +2,8 @@
 
 import errno
 import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -12,6 +14,8 @@ from support.stored_rows import contents, repeat_row, run_row, trial_row
 
 from clar_tune.errors import StoreError
 from clar_tune.store import Access, RunWriter, Store, journal, tables, writer
+from clar_tune.store.parquet import encoded
+from clar_tune.store.schema import plain, table_of
 from clar_tune.store.tables import Parts
 
 
@@ -292,3 +296,22 @@ def _refuse(*_, **__):
 
 def _full(*_):
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+READS_AND_ENDS = """
+import sys
+from pathlib import Path
+from clar_tune.store.parquet import decoded, numbered
+
+decoded(Path(sys.argv[1]).read_bytes(), numbered("repeats", "it", 0), "it")
+sys.exit(1)
+"""
+
+
+def test_a_driver_that_ends_just_after_it_has_read_a_part_is_not_aborted(tmp_path):
+    """One in twelve was, where Arrow's threads read memory of Python's."""
+    file = tmp_path / "part.parquet"
+    file.write_bytes(encoded(table_of("repeats", [plain("repeats", repeat_row(0))])))
+    command = [sys.executable, "-c", READS_AND_ENDS, str(file)]
+    codes = {subprocess.run(command, check=False).returncode for _ in range(40)}
+    assert codes == {1}
