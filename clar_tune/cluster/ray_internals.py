@@ -206,6 +206,30 @@ def take_any_worker() -> None:
     ENV_VARS_TO_PROPAGATE.clear()
 
 
+def spare_starting_workers() -> None:
+    """Let a trial whose worker is being started wait for that one.
+
+    Tune gives it any worker that falls idle meanwhile, and ends the one that was about to be
+    there. Where work is done faster than a worker starts, only the first would ever work. A
+    trial that waits for room, and not for a start, still takes what is idle. Since 2.30.
+    """
+    from ray.tune.execution.tune_controller import TuneController
+
+    reuse = TuneController._maybe_reuse_cached_actor
+    if getattr(reuse, "spares", False):
+        return
+
+    def reuse_unless_starting(controller: Any, trial: "Trial") -> bool:
+        own = controller._trial_to_actor.get(trial)
+        starting = own is not None and controller._actor_manager.is_actor_started(own)
+        if starting and trial not in controller._resetting_trials:
+            return False
+        return bool(reuse(controller, trial))
+
+    setattr(reuse_unless_starting, "spares", True)  # noqa: B010
+    setattr(TuneController, "_maybe_reuse_cached_actor", reuse_unless_starting)  # noqa: B010
+
+
 def end_private_cluster() -> None:
     """Leave a cluster that this process has started, and end its processes at once.
 

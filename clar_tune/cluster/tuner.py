@@ -9,7 +9,7 @@ import ray
 from ray import tune
 
 from clar_tune.cluster.capacity import Capacity
-from clar_tune.cluster.ray_internals import withhold_credentials
+from clar_tune.cluster.ray_internals import spare_starting_workers, withhold_credentials
 from clar_tune.cluster.tune_hooks import FirstError, RunCallback, StudyScheduler, StudySearcher
 from clar_tune.cluster.worker import Worker
 from clar_tune.graphs import Graph
@@ -33,6 +33,7 @@ def search(
     it was.
     """
     withhold_credentials()
+    spare_starting_workers()
     share, context = capacity.resources.gpus, capacity.context
     trainable = tune.with_parameters(Worker, graphs=dict(graphs), gpus=share, context=context)
 

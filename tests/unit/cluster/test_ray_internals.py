@@ -198,6 +198,31 @@ def asks_for_no_environment(cache: Any) -> bool:
         home.DEFAULT_ENV_VARS |= before[1]
 
 
+def keeps_what_starts(controller_class: Any) -> bool:
+    """Whether a trial with a worker under way takes no idle one, and one without does."""
+    before = controller_class._maybe_reuse_cached_actor
+    given: list[str] = []
+
+    def give(controller: Any, trial: str) -> bool:
+        given.append(trial)
+        return True
+
+    manager = SimpleNamespace(is_actor_started=lambda actor: actor == "under way")
+    workers = {"starting": "under way", "waiting": "no room yet", "resetting": "under way"}
+    controller = SimpleNamespace(
+        _trial_to_actor=workers, _actor_manager=manager, _resetting_trials={"resetting"}
+    )
+    try:
+        controller_class._maybe_reuse_cached_actor = give
+        ray_internals.spare_starting_workers()
+        ray_internals.spare_starting_workers()  # every Tuner asks for it
+        reuse = controller_class._maybe_reuse_cached_actor
+        answers = [reuse(controller, trial) for trial in ("starting", *workers, "new")]
+    finally:
+        controller_class._maybe_reuse_cached_actor = before
+    return answers == [False, False, True, True, True] and given == ["waiting", "resetting", "new"]
+
+
 def has_an_actor(trial_class: Any) -> bool:
     stored = in_order("self.temporary_state.ray_actor = ray_actor")(trial_class.set_ray_actor)
     return stored and ray_internals.actor_of(trial_class("planted", stub=True)) is None
@@ -413,6 +438,26 @@ PARTS = [
         "take_any_worker",
         "without these variables Tune's workers have an environment that holds none",
         asks_for_no_environment,
+    ),
+    Part(
+        CONTROLLER,
+        "spare_starting_workers",
+        "it gives idle workers in one place",
+        keeps_what_starts,
+    ),
+    Part(
+        f"{CONTROLLER}._maybe_reuse_cached_actor",
+        "spare_starting_workers",
+        "it takes what is idle, and ends what the trial had",
+        in_order(
+            "trial in self._resetting_trials", "trial in self._trial_to_actor", "_remove_actor"
+        ),
+    ),
+    Part(
+        "ray.air.execution._internal:RayActorManager.is_actor_started",
+        "spare_starting_workers",
+        "it tells workers under way from those that wait for room",
+        called_with("self", "tracked_actor"),
     ),
     Part(
         "ray._private.worker:shutdown",
