@@ -11,6 +11,7 @@ from support.pages import ROOT, fenced
 COMMANDS = fenced("docs/BENCHMARKS.md")
 SCALE = "python -m benchmarks.scale --studies 1000 --trials 12"
 RESUME = "python -m benchmarks.resume"
+SOAK = "python -m benchmarks.soak --minutes 12"
 SHORT = {
     "make bench": "--graphs texas --no-memory --out {folder}/epochs.json",
     "python -m benchmarks.pruning": "--graphs texas --trials 1 --folder {folder}",
@@ -18,6 +19,7 @@ SHORT = {
     "python -m benchmarks.store": "--rows 1000 --folder {folder}",
     SCALE: "--studies 10 --trials 12 --folder {folder}",
     RESUME: "--trials 1000",
+    SOAK: "--cycles 1",
     "make fuzz": "--count 20",
     "python -m benchmarks.accuracy": "--pairs 2 --max-epochs 3 --out {folder}/accuracy.json",
     "python -m benchmarks.null_check": "--draws 2 --out {folder}",
@@ -29,6 +31,7 @@ TOLD = {
     "python -m benchmarks.store": r"rows in repeats +1,000",
     SCALE: r"studies, trials, finals +10, 120, 10",
     RESUME: r"trials, repeats +1000, 1000",
+    SOAK: r'"cycles": 1,',
     "make fuzz": r"files +20, seed 0\naccepted +\d+\nrefused +\d+, for \d+ reasons",
     "python -m benchmarks.accuracy": r"texas +gcn\+clar .+by accuracy +[\d.]+ ± [\d.]+ +71.38",
     "python -m benchmarks.null_check": r"300/100/100 +10 +2 +12\.\d +100.00 ± 0.00",
