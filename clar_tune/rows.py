@@ -23,6 +23,10 @@ Content = Annotated[Mapping[str, Any], SORTED_JSON]
 TRIAL_STATES = ("running", "complete", "pruned", "failed")
 RUN_STATES = ("running", "paused", "interrupted", "finished", "incomplete")
 
+ORIGINS = ("known", "start-up", "sampler", "exchange")
+"""A point that every method begins with, one of a start-up that methods share, the sampler's own
+proposal, or the shared parameters of another method of the same backbone."""
+
 USED_UP = "no other configuration is left: the space is used up"
 """How people are told of ``TrialRow.used_up``; older rows say it in their notes alone."""
 
@@ -74,6 +78,8 @@ class TrialRow(StudyColumns):
     """Order of arrival in the run."""
     used_up: bool = False
     """Whether its study ended with it, before its budget: no other configuration was left."""
+    origin: str = "sampler"
+    """Where its configuration comes from: one of ``ORIGINS``."""
 
     @property
     def remarks(self) -> list[str]:
@@ -161,6 +167,7 @@ class RepeatScore(NamedTuple):
 @stored_as(
     *("graph", "method", "condition", "protocol", "metric"),
     *("trials", "repeats", "finals", "rungs", "parameters"),
+    later=("arms", "exchanged", "precision"),
 )
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedStudy:
@@ -180,6 +187,13 @@ class PlannedStudy:
     """Numbers of repeats at which trials are judged; none without pruning."""
     parameters: Mapping[str, Mapping[str, Any]] | None
     """What it chooses from, as ``ParameterSet.stored`` writes it; none where nobody knows."""
+    arms: tuple[str, ...] = ()
+    """Arms that its finals have beside ``on``, as far as its winner allows."""
+    exchanged: int = 0
+    """How many of its last trials try what other methods of its backbone found."""
+    precision: Mapping[str, float] | None = None
+    """``half_width``, ``at_least`` and ``at_most`` of Stein's rule, if that decides the number of
+    finals; ``finals`` is then the least."""
 
     @property
     def place(self) -> tuple[str, str, str]:
@@ -275,6 +289,10 @@ class RunRow:
     """How many trainings its driver has under way at once, at most."""
     left_out: Annotated[Sequence[Mapping[str, Any]], JSON] = ()
     """Machines that its drivers gave no more jobs, as ``LeftOut`` is stored."""
+    margin: float = 0.01
+    """Effects smaller than this count as none: the margin of its tests of equality."""
+    looks: Int32 = 0
+    """How often finals were added after verdicts could be read."""
 
     @property
     def planned(self) -> list[PlannedStudy]:

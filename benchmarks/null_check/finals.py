@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.null_check.tables import Measured, Row
-from clar_tune.analysis.precision import Precision, finals_of_graph
 from clar_tune.analysis.scopes import over_splits, over_splits_of_stein, p_of_sign_flips
 from clar_tune.analysis.statistics import LEVEL
+from clar_tune.precision import Precision, finals_of_graph
 
 RULE = Precision(half_width=0.004, at_least=20, at_most=100)
 DEVIATIONS = (0.005, 0.01, 0.015, 0.02, 0.03, 0.05)

@@ -8,9 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special, stats
 
 from clar_tune.errors import ParameterError
+from clar_tune.precision import LEVEL as LEVEL, POWER as POWER
 
-LEVEL = 0.05
-POWER = 0.8
 ENOUGH_UNITS = 5
 """Fewer splits or seeds than this allow no verdict."""
 ENOUGH_GRAPHS = 8

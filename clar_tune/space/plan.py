@@ -52,7 +52,7 @@ from clar_tune.validation import fraction, one_of, positive, whole
     *("settings", "graphs", "methods", "conditions", "protocol", "trials", "repeats", "finals"),
     *("sampler", "pruning", "selection", "outer_test", "seed", "threads", "cpus", "gpus"),
     *("trial_timeout", "first_trials"),
-    later=("device",),
+    later=("device", "ablation"),
     replicates="searches",
 )
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +83,8 @@ class Options:
     """Trials asked for at first: an extended search keeps the start-up it had."""
     device: str | None = None
     """Where a run with a share of GPUs trains, ``cpu`` or ``cuda``, once its driver has looked."""
+    ablation: bool = True
+    """Whether winners are confirmed with their penalties switched off as well."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,6 +106,8 @@ class StudyPlan:
     threads: int
     outer_test: float
     device: str = "cpu"
+    ablation: bool = True
+    """Whether its winner's finals have arms beside ``on``."""
 
     @property
     def name(self) -> str:
@@ -372,4 +376,5 @@ def _studies(
             threads=options.threads,
             outer_test=options.outer_test,
             device=options.device or "cpu",
+            ablation=options.ablation,
         )

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from clar_tune.analysis.precision import (
+from clar_tune.analysis.scopes import over_splits, over_splits_of_stein
+from clar_tune.errors import ParameterError
+from clar_tune.precision import (
     Precision,
     finals_of_graph,
     finals_of_stein,
     finals_to_decide,
 )
-from clar_tune.analysis.scopes import over_splits, over_splits_of_stein
-from clar_tune.errors import ParameterError
 
 RULE = Precision(half_width=0.004, at_least=20, at_most=100)
 

@@ -8,8 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from clar_tune.analysis.statistics import LEVEL, POWER
 from clar_tune.errors import ParameterError
+
+LEVEL = 0.05
+"""Of every test and interval."""
+POWER = 0.8
+"""With which an effect is to be found."""
 
 MOST = 10_000
 """More finals than this are no advice."""
