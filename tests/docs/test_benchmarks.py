@@ -9,7 +9,7 @@ import pytest
 from support.pages import ROOT, fenced
 
 COMMANDS = fenced("docs/BENCHMARKS.md")
-SCALE = "python -m benchmarks.scale --studies 1000 --trials 12"
+SCALE = "python -m benchmarks.scale"
 RESUME = "python -m benchmarks.resume"
 SOAK = "python -m benchmarks.soak --minutes 12"
 SHORT = {
