@@ -11,7 +11,7 @@ from support.pages import ROOT, fenced
 COMMANDS = fenced("docs/BENCHMARKS.md")
 SCALE = "python -m benchmarks.scale"
 RESUME = "python -m benchmarks.resume"
-SOAK = "python -m benchmarks.soak --minutes 12"
+SOAK = "python -m benchmarks.soak"
 SHORT = {
     "make bench": "--graphs texas --no-memory --out {folder}/epochs.json",
     "python -m benchmarks.pruning": "--graphs texas --trials 1 --folder {folder}",
