@@ -1,4 +1,4 @@
-"""Which values of its parameters switch a regularizer off; readers of results ask for it too."""
+"""What switches a regularizer off, and what it is compared with; readers of results ask too."""
 
 from collections.abc import Mapping
 
@@ -26,3 +26,14 @@ def is_off(regularizer: str, params: Params) -> bool:
         all(name in params and params[name] == value for name, value in way.items())
         for way in OFF.get(regularizer, ())
     )
+
+
+def arms_beside(regularizer: str, *, plain: bool) -> tuple[str, ...]:
+    """Arms that finals of a regularizer can have beside ``on``.
+
+    ``plain``: whether its backbone is searched alone as well, whose winner ``cross`` needs.
+    """
+    if regularizer == "none":
+        return ()
+    shared = ("off", "cross") if plain else ("off",)
+    return (*shared, "nl", "any") if regularizer == "clar" else shared
