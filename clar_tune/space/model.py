@@ -13,7 +13,7 @@ from clar_tune.graphs import VARIANTS, dataset_named, parameters_of
 from clar_tune.records import Value, stored_as
 from clar_tune.space.domains import Fixed, written
 from clar_tune.space.parameters import Parameter, ParameterSet
-from clar_tune.switches import arms_beside
+from clar_tune.switches import IDLE, arms_beside
 
 if TYPE_CHECKING:  # a space is read without torch
     from clar_tune.models import Method
@@ -221,7 +221,7 @@ class Space:
         places = {name: place for sweep in self.conditions for name, place in sweep.places.items()}
         for name, value in fixed.items():
             chosen[name] = Parameter(name, Fixed(value), place=places.get(name, ""))
-        return ParameterSet(tuple(chosen.values()))
+        return ParameterSet([_with_idle(p, method.regularizer) for p in chosen.values()])
 
     def conditions_of(self, method: Method) -> tuple[Condition, ...]:
         """The conditions under which a method is studied: one without values if there is none."""
@@ -276,6 +276,12 @@ class Space:
                 nodes = dataset_named(graph).facts.nodes
                 count = len(arms) if chosen.ablation else 0
                 yield chosen.most_trainings(parameters, nodes, count)
+
+
+def _with_idle(parameter: Parameter, regularizer: str) -> Parameter:
+    """A searched parameter with what is known of where it does nothing."""
+    ways = IDLE.get(regularizer, {}).get(parameter.name, ())
+    return replace(parameter, idle=ways) if ways and parameter.domain.count != 1 else parameter
 
 
 def shared_condition(method: Method, condition: Condition) -> Condition:

@@ -191,6 +191,13 @@ class StudyPlan:
         finals = self.precision.at_most if self.precision else self.finals
         return finals * (1 + len(self.arms))
 
+    def complete(self, chosen: Params) -> dict[str, Value]:
+        """All parameters of a configuration: the same for all that train the same.
+
+        What is idle in it takes its default, whatever was chosen.
+        """
+        return self.method.complete(self.parameters.active_of(chosen))
+
     def spec(
         self, params: Params, purpose: str, index: int, graph_hash: str, arm: str = "on"
     ) -> TrainSpec:

@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from clar_tune.errors import ClarTuneError, SpaceError, UnknownName
 from clar_tune.graphs import (
@@ -33,7 +34,7 @@ from clar_tune.validation import one_of
 def check_values(method: Method, parameters: ParameterSet, where: str) -> None:
     """Refuse values that the method refuses: every choice, and both ends of every range."""
     defaults = method.parameters()
-    for params in _probes(parameters):
+    for params in _probes(ParameterSet([replace(p, idle=()) for p in parameters])):
         for name, default in defaults.items():
             if default is inspect.Parameter.empty and name not in params:
                 raise SpaceError(
@@ -129,11 +130,17 @@ def check_sampler(sampler: str, pruning: bool, parameters: ParameterSet, where: 
             f"{where}: the gp sampler learns from complete trials only. "
             "Add `pruning: false` (--no-pruning), or take another sampler."
         )
-    if sampler == "gp" and parameters.conditional:
-        raise SpaceError(
-            f"{where}: the gp sampler cannot search parameters with `when`. "
-            "Remove `when`, or take another sampler."
-        )
+    for parameter in parameters.searched if sampler == "gp" else ():
+        if parameter.when:
+            raise SpaceError(
+                f"{where}: the gp sampler cannot search parameters with `when`. "
+                "Remove `when`, or take another sampler."
+            )
+        for way in parameter.idle:
+            raise SpaceError(
+                f"{where}: the gp sampler cannot search {parameter.name}, which does nothing "
+                f"where {condition_text(way)}. Give it one value, or take another sampler."
+            )
 
 
 def check_space(space: Space, items: Mapping[str, Item]) -> None:
