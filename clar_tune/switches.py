@@ -1,4 +1,4 @@
-"""Which values of its parameters switch a regularizer off; readers of results ask for it too."""
+"""What switches a regularizer off, and what it is compared with; readers of results ask too."""
 
 from collections.abc import Mapping
 
@@ -17,6 +17,30 @@ OFF: Mapping[str, tuple[Params, ...]] = {
 """Of each built-in regularizer the ways to switch it off: with the values of any of them a
 training is that of the plain backbone. A user's own is off when it is not called."""
 
+_NO_COMPLEMENT: tuple[Params, ...] = ({"beta": 0.0}, {"scale": 0.0})
+
+IDLE: Mapping[str, Mapping[str, tuple[Params, ...]]] = {
+    "clar": {
+        "samples": _NO_COMPLEMENT,
+        "sampling": _NO_COMPLEMENT,
+        "clamp": OFF["clar"],
+        "reduction": OFF["clar"],
+        "scale": ({"alpha": 0.0, "beta": 0.0},),
+    },
+    "nl": dict.fromkeys(("clamp", "reduction"), OFF["nl"]),
+    "preg": {"form": OFF["preg"]},
+    "madreg": dict.fromkeys(("clamp", "near", "remote"), OFF["madreg"]),
+    "adagraph": {
+        "n_add": OFF["adagraph"],
+        "n_drop": OFF["adagraph"],
+        "t_add": ({"n_add": 0}, *OFF["adagraph"]),
+        "t_drop": ({"n_drop": 0}, *OFF["adagraph"]),
+        "order": ({"n_add": 0}, {"n_drop": 0}, *OFF["adagraph"]),
+    },
+}
+"""Of each built-in regularizer, by parameter, where that does nothing: beside the values of any
+of its ways, all of its own train the same. Of a user's own nothing is known."""
+
 
 def is_off(regularizer: str, params: Params) -> bool:
     """Whether a configuration leaves its regularizer out; a user's own is never known to."""
@@ -26,3 +50,14 @@ def is_off(regularizer: str, params: Params) -> bool:
         all(name in params and params[name] == value for name, value in way.items())
         for way in OFF.get(regularizer, ())
     )
+
+
+def arms_beside(regularizer: str, *, plain: bool) -> tuple[str, ...]:
+    """Arms that finals of a regularizer can have beside ``on``.
+
+    ``plain``: whether its backbone is searched alone as well, whose winner ``cross`` needs.
+    """
+    if regularizer == "none":
+        return ()
+    shared = ("off", "cross") if plain else ("off",)
+    return (*shared, "nl", "any") if regularizer == "clar" else shared
