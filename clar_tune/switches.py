@@ -1,4 +1,4 @@
-"""Which values of its parameters switch a regularizer off; readers of results ask for it too."""
+"""What switches a regularizer off, and what it is compared with; readers of results ask too."""
 
 from collections.abc import Mapping
 
@@ -45,3 +45,14 @@ def idle_arms(regularizer: str, winner: Params) -> frozenset[str]:
     if regularizer != "clar" or not winner["beta"]:
         return frozenset({"nl", "any"})
     return frozenset({"any"} if winner["sampling"] == ANY else ())
+
+
+def arms_beside(regularizer: str, *, plain: bool) -> tuple[str, ...]:
+    """Arms that finals of a regularizer can have beside ``on``.
+
+    ``plain``: whether its backbone is searched alone as well, whose winner ``cross`` needs.
+    """
+    if regularizer == "none":
+        return ()
+    shared = ("off", "cross") if plain else ("off",)
+    return (*shared, "nl", "any") if regularizer == "clar" else shared
