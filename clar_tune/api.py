@@ -252,7 +252,8 @@ def _driven(
 def _lack(study: StudyState) -> str:
     if study.winner is None:
         return f"no winner, all {study.asked} trials failed"
-    return f"{len(study.missing_finals())} of {study.plan.finals} finals failed"
+    finals = study.finals
+    return f"{len(finals.missing())} of {finals.wanted} finals failed"
 
 
 def _reopened(store: Store, name: str, plan: Plan, view: View) -> RunWriter:

@@ -70,6 +70,11 @@ class StudyView:
         """Arms that its winner was to have beside ``on``."""
         return tuple(arm for arm in self.planned.arms if arm not in self.idle)
 
+    @property
+    def finals_done(self) -> int:
+        """Finals of all arms of its winner."""
+        return sum(len(self.arm(arm)) for arm in ("on", *self.arms_asked))
+
     def arm(self, name: str) -> tuple[FinalRow, ...]:
         """Finals of one arm of the winner, in the order of their pairs."""
         return self.finals if name == "on" else self.arms.get(name, ())

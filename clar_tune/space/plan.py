@@ -204,6 +204,7 @@ class StudyPlan:
             device=self.device,
             stop=training.stop,
             arm=arm,
+            beside=of.method if arm == "off" else "",
         )
 
 
