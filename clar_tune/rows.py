@@ -80,11 +80,17 @@ class TrialRow(StudyColumns):
     """Whether its study ended with it, before its budget: no other configuration was left."""
     origin: str = "sampler"
     """Where its configuration comes from: one of ``ORIGINS``."""
+    shared_from: str = ""
+    """Of an exchanged one, whose shared parameters it tries: ``gcn+nl, trial 3``."""
+    unfilled: Int32 = 0
+    """How many trials its study went without after it: the exchange had no other point."""
 
     @property
     def remarks(self) -> list[str]:
         """All that people should know besides its state."""
-        return [*self.notes, *([USED_UP] if self.used_up else [])]
+        short = f"the exchange had no other point: {self.unfilled} trials fewer than asked for"
+        used_up, unfilled = [USED_UP] * self.used_up, [short] * bool(self.unfilled)
+        return [*self.notes, *used_up, *unfilled]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,6 +4,12 @@ from collections.abc import Mapping
 
 from clar_tune.records import Params
 
+ARMS = ("off", "cross", "nl", "any")
+"""What the finals of a winner may have beside ``on``, in the order in which they are trained."""
+
+ANY = "any"
+"""The sampling that draws from all pairs: what it does as well is not the complement's doing."""
+
 OFF: Mapping[str, tuple[Params, ...]] = {
     "clar": ({"alpha": 0.0, "beta": 0.0}, {"scale": 0.0}),
     "nl": ({"alpha": 0.0},),
@@ -50,6 +56,19 @@ def is_off(regularizer: str, params: Params) -> bool:
         all(name in params and params[name] == value for name, value in way.items())
         for way in OFF.get(regularizer, ())
     )
+
+
+def idle_arms(regularizer: str, winner: Params) -> frozenset[str]:
+    """Arms that a winner does not have: each would be the winner itself.
+
+    One whose regularizer is off has none; one of clar without the complement's term has neither
+    ``nl`` nor ``any``, and one that draws any pairs not ``any``.
+    """
+    if is_off(regularizer, winner):
+        return frozenset(ARMS)
+    if regularizer != "clar" or not winner["beta"]:
+        return frozenset({"nl", "any"})
+    return frozenset({"any"} if winner["sampling"] == ANY else ())
 
 
 def arms_beside(regularizer: str, *, plain: bool) -> tuple[str, ...]:

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from clar_tune.analysis.budgets import finals_told, repeats_told
-from clar_tune.analysis.layout import parts_of
 from clar_tune.analysis.records import Correlation, Row
 from clar_tune.analysis.runs import RunView
+from clar_tune.conditions import parts_of
 from clar_tune.graphs import PROTOCOLS, VARIANTS
 from clar_tune.paper import printed_in
 from clar_tune.rows import PlannedStudy

@@ -13,6 +13,7 @@ from clar_tune.analysis.same_ranges import Content, content_of, same_ranges
 from clar_tune.analysis.scores import Sample
 from clar_tune.analysis.statistics import ENOUGH_UNITS, LEVEL, holm
 from clar_tune.analysis.wording import counted
+from clar_tune.conditions import most_alike
 from clar_tune.graphs import VARIANTS
 from clar_tune.paper import printed, printed_ratio
 
@@ -115,19 +116,9 @@ def family_of(places: Iterable[Place]) -> list[Planned]:
 
 
 def _most_alike(place: Place, plains: Iterable[Place]) -> Place | None:
-    """The plain backbone under the same condition.
-
-    A sweep over a regularizer's own parameter leaves its backbone without that key; keys that
-    change the graph must agree.
-    """
-    own = whole_condition(place)
-    found = []
-    for plain in plains:
-        other = whole_condition(plain)
-        missing = own.keys() - other.keys()
-        if other.items() <= own.items() and not missing & VARIANTS.keys():
-            found.append((len(missing), plain))
-    return min(found)[1] if found else None
+    """The plain backbone under the same condition."""
+    conditions = ((whole_condition(plain), plain) for plain in plains)
+    return most_alike(whole_condition(place), conditions, VARIANTS)
 
 
 def contrasts_of(

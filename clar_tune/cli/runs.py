@@ -89,6 +89,7 @@ def show(run: str, as_json: bool, store: str) -> None:
     )
     _print_head(stored.row, studies)
     _print_studies(studies)
+    _print_exchanges(studies)
     _print_troubles(studies)
     for host in stored.row.broken_hosts:
         click.echo(str(host))
@@ -184,7 +185,8 @@ def _print_studies(studies: Sequence[StudyView]) -> None:
     for column in ("graph", "method", *(["condition"] if conditions else [])):
         table.add_column(column, overflow="fold")
     states = ("complete", "pruned", "failed")
-    for column in ("trials", *states, "retries", "repeats", "best", "finals"):
+    arms = any(study.planned.arms for study in studies)
+    for column in ("trials", *states, "retries", "repeats", "best", "finals", *["arms"] * arms):
         table.add_column(column, justify="right", no_wrap=True)
     for study in studies:
         score = study.best.val_score if study.best else None
@@ -198,21 +200,39 @@ def _print_studies(studies: Sequence[StudyView]) -> None:
             str(study.repeats),
             "" if score is None else f"{score:.4f}",
             f"{len(study.finals)}/{study.finals_asked}",
+            *([_arms(study)] if arms else []),
         )
     print_whole(table)
 
 
+def _arms(study: StudyView) -> str:
+    """Finals of the winner's other arms, of those asked for: ``40/80``."""
+    done, asked = study.finals_done - len(study.finals), len(study.arms_asked)
+    return f"{done}/{asked * study.finals_asked}" if asked else ""
+
+
+def _print_exchanges(studies: Sequence[StudyView]) -> None:
+    for study in studies:
+        tried = [trial for trial in study.trials if trial.shared_from]
+        if tried:
+            told = "; ".join(f"trial {trial.trial} from {trial.shared_from}" for trial in tried)
+            click.echo(f"{_name(study)}, shared parameters of others: {told}")
+
+
+def _name(study: StudyView) -> str:
+    number = f"search {study.search}" if study.search else ""
+    return " ".join(filter(None, (study.graph, study.method, study.condition, number)))
+
+
 def _print_troubles(studies: Sequence[StudyView]) -> None:
     for study in studies:
-        number = f"search {study.search}" if study.search else ""
-        parts = (study.graph, study.method, study.condition, number)
         alike: dict[str, list[str]] = {}
         for trial in study.trials:
             for line in _troubles(trial):
                 alike.setdefault(line, []).append(str(trial.trial))
         for line, trials in alike.items():
             which = f"trial{'s' if len(trials) > 1 else ''} {', '.join(trials)}"
-            click.echo(f"{' '.join(filter(None, parts))}, {which}: {line}")
+            click.echo(f"{_name(study)}, {which}: {line}")
 
 
 def _troubles(trial: TrialRow) -> list[str]:
@@ -232,11 +252,15 @@ def _as_dict(study: StudyView) -> dict[str, Any]:
         **{state: study.count(state) for state in states},
         "retries": sum(trial.retries for trial in study.trials),
         "used_up": study.used_up,
+        "exchanged": {
+            trial.trial: trial.shared_from for trial in study.trials if trial.shared_from
+        },
         "repeats": study.repeats,
         "seconds": study.seconds,
         "winner": study.winner.trial if study.winner else None,
         "val_score": study.best.val_score if study.best else None,
         "finals": len(study.finals),
+        "arms": {arm: len(study.arm(arm)) for arm in study.arms_asked},
         "troubles": [
             {"trial": trial.trial, "text": line}
             for trial in study.trials

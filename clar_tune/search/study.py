@@ -7,9 +7,12 @@ from datetime import UTC, datetime
 from typing import NamedTuple, Protocol
 
 from clar_tune.metric import metric_named
+from clar_tune.records import Params
 from clar_tune.rows import FinalRow, RepeatRow, RepeatScore, TrialRow, rungs_up_to
+from clar_tune.search.exchange import Point
+from clar_tune.search.finals import Finals
 from clar_tune.search.jobs import Failure, TrainingResult
-from clar_tune.search.sampler import Sampler
+from clar_tune.search.sampler import Sampler, identity
 from clar_tune.search.trial import Trial, training_row, trial_row
 from clar_tune.space import StudyPlan
 from clar_tune.winner import Winner, winner
@@ -62,9 +65,10 @@ class StudyState:
         self.over = Ended()
         self.used_up = False
         """A finite space without a configuration that was not tried."""
-        self.finals: dict[int, dict[int, float]] = {}
-        """Seconds of each final by trial and number; a search knows no test score."""
-        self.failed_finals: set[tuple[int, int]] = set()
+        self.points: tuple[Point, ...] | None = None
+        """What it tries in the exchange, once all of its group are ready for that."""
+        self._unfilled = 0  # trials of the exchange for which there was no point
+        self.finals = Finals(plan)
         self.trainings, self.seconds = 0, 0.0
         self._best: list[Trial] = []  # the winner so far, if there is one
         self.settled = False
@@ -79,12 +83,29 @@ class StudyState:
     @property
     def budget(self) -> int:
         """How many trials it is to have."""
-        return self.plan.rules.trials if self.plan.has_search else 1
+        return self.plan.rules.trials - self._unfilled if self.plan.has_search else 1
 
     @property
     def may_ask(self) -> bool:
         """Whether another trial can start."""
         return not self.used_up and self.asked < self.budget
+
+    @property
+    def waits(self) -> bool:
+        """Whether its next trial is one of the exchange, for which others are not ready."""
+        return self.points is None and self.may_ask and self._exchanges(self._unused())
+
+    @property
+    def searched(self) -> bool:
+        """Whether its trials before the exchange have ended."""
+        start = self.plan.first_trials - self.plan.exchanged
+        return self.ended or (self._unused() >= start and all(n >= start for n in self.running))
+
+    @property
+    def first_trials(self) -> list[Trial]:
+        """Its trials before the exchange."""
+        start = self.plan.first_trials - self.plan.exchanged
+        return [self.trials[number] for number in sorted(self.trials) if number < start]
 
     @property
     def ended(self) -> bool:
@@ -102,30 +123,20 @@ class StudyState:
         """The trial with the highest number."""
         return self.trials[max(self.trials)]
 
-    def missing_finals(self) -> list[int]:
-        """Finals of the winner that are still to be trained."""
-        best = self.winner if self.ended else None
-        if best is None:
-            return []
-        done = self.finals.get(best.trial, {})
-        return [number for number in range(self.plan.finals) if number not in done]
-
-    def lacks_final(self, trial: int, number: int) -> bool:
-        """Whether a final was neither done nor given up."""
-        done = number in self.finals.get(trial, {})
-        return not done and (trial, number) not in self.failed_finals
+    @property
+    def best(self) -> Trial | None:
+        """The trial that wins so far."""
+        return self._best[0] if self._best else None
 
     @property
     def confirmed(self) -> bool:
         """Whether the winner has all its finals."""
-        return self.ended and self.winner is not None and not self.missing_finals()
+        return self.settled and self.finals.complete
 
     @property
     def has_more(self) -> bool:
         """Whether more time would bring it further: trials, or finals that were not tried."""
-        best = self.winner
-        tried = {index for trial, index in self.failed_finals if best and trial == best.trial}
-        return not self.ended or bool(set(self.missing_finals()) - tried)
+        return not self.ended or self.finals.has_more
 
     def ask(self) -> Trial | None:
         """Start another trial; ``None`` if no configuration is left."""
@@ -136,11 +147,14 @@ class StudyState:
             self._end(trial, "complete")
             return trial
         self._catch_up(self._sampler)
+        if self._exchanges(number):
+            return self._ask_exchanged(number, self._sampler)
         proposed = self._sampler.propose(number)
         if proposed is None:
             self._use_up()
             return None
-        return self._begin(Trial(number, proposed, datetime.now(UTC)))
+        origin = self._sampler.origin(number)
+        return self._begin(Trial(number, proposed, datetime.now(UTC), origin=origin))
 
     def next_rung(self, repeats: int) -> int:
         """How many repeats a trial with so many has when it is judged next."""
@@ -160,9 +174,9 @@ class StudyState:
         self.trials[number].failure = failure
         self._end(self.trials[number], "failed")
 
-    def record_final(self, number: int, index: int, seconds: float) -> None:
+    def record_final(self, arm: str, params: Params, number: int, seconds: float) -> None:
         """Take in one final."""
-        self.finals.setdefault(number, {})[index] = seconds
+        self.finals.record(arm, params, number, seconds)
         self.trainings, self.seconds = self.trainings + 1, self.seconds + seconds
 
     def restore(self, rows: Iterable[TrialRow]) -> None:
@@ -170,6 +184,7 @@ class StudyState:
         for row in sorted(rows, key=lambda row: row.trial):
             self._begin(Trial.of(row))
             self._stored[row.trial] = _Stored(row.state, row.repeats, row.used_up)
+            self._unfilled += row.unfilled
         self._behind = True
 
     def restore_repeat(self, repeat: RepeatScore) -> None:
@@ -220,16 +235,37 @@ class StudyState:
         return training_row(self.plan.columns, number, done)
 
     def settle(self) -> None:
-        """Once ended: keep the winner, and free what only a search needs."""
+        """Once ended: keep the winner, whose finals follow, and free what only a search needs."""
         self.settled = True
-        self.trials = {trial.trial: trial for trial in self._best}
+        if self._best:
+            self.finals.choose(self._best[0].params)
         self._sampler = self._judge = None
+        if self.points is not None or not self.plan.exchanged:  # else others ask for them yet
+            self.trials = {trial.trial: trial for trial in self._best}
 
     def _unused(self) -> int:
         """The number of the next trial; one whose row was lost is asked again."""
         if self.asked not in self.trials:
             return self.asked
         return next(number for number in range(self.asked) if number not in self.trials)
+
+    def _exchanges(self, number: int) -> bool:
+        """Whether a trial is one of the exchange; those of an extended search are not."""
+        first, last = self.plan.first_trials - self.plan.exchanged, self.plan.first_trials
+        return first <= number < last - self._unfilled
+
+    def _ask_exchanged(self, number: int, sampler: Sampler) -> Trial | None:
+        """Try what another method found; without any other point the study goes without."""
+        assert self.points is not None
+        tried = {identity(trial.params) for trial in self.trials.values()}
+        point = next((p for p in self.points if identity(p.params) not in tried), None)
+        if point is None:
+            self._unfilled = self.last.unfilled = self.plan.first_trials - number
+            return None
+        sampler.start(number, point.params)
+        now = datetime.now(UTC)
+        trial = Trial(number, point.params, now, origin="exchange", shared_from=point.source)
+        return self._begin(trial)
 
     def _begin(self, trial: Trial) -> Trial:
         self.trials[trial.trial] = trial

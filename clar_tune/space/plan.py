@@ -113,6 +113,8 @@ class StudyPlan:
     """How many; the least of them with ``precision``."""
     startup: int
     """How many trials are quasi-random before the sampler learns."""
+    first_trials: int
+    """Trials of its search as it was first asked for: what comes later extends it."""
     seed: int
     threads: int
     outer_test: float
@@ -228,6 +230,7 @@ class StudyPlan:
             device=self.device,
             stop=training.stop,
             arm=arm,
+            beside=of.method if arm == "off" else "",
         )
 
 
@@ -435,6 +438,7 @@ def _studies(
             training=settings.training,
             finals=settings.finals,
             startup=max(4, (options.first_trials or rules.trials) // 4),
+            first_trials=options.first_trials or rules.trials,
             seed=seed_for("search", options.seed, search) if search else options.seed,
             threads=options.threads,
             outer_test=options.outer_test,

@@ -69,7 +69,7 @@ def test_text_that_is_no_json_is_named():
 
 def older(**given: object) -> dict[str, object]:
     """A trial as versions wrote it that had no column for a space that is used up."""
-    row = plain("trials", trial_row(0, **given))
+    row = plain("trials", trial_row(0, unfilled=0, **given))
     del row["used_up"]
     return row
 
