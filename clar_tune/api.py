@@ -303,4 +303,5 @@ def _enlarged(plan: Plan, trials: int, finals: int) -> Plan:
         finals=study.finals + finals,
         first_trials=options.first_trials or study.rules.trials,
     )
-    return make_plan(plan.space, changed)
+    engines = {study.place: study.engine for study in plan.studies}
+    return make_plan(plan.space, changed).trained_by(engines)

@@ -73,13 +73,16 @@ Params = Mapping[str, Value]
 SELECTIONS = ("loss", "accuracy")
 STOPS = ("patience", "released")
 OPTIMIZERS = ("adam",)
+ENGINES = ("torch", "native")
+ENGINE_CHOICES = ("auto", *ENGINES)
+"""What may be asked for; which engine ``auto`` is, is decided when a run is planned."""
 
 
 @stored_as(
     *("graph", "graph_hash", "backbone", "regularizer", "protocol", "split_seed", "init_seed"),
     *("params", "condition", "outer_test", "max_epochs", "patience", "warmup", "select"),
     *("optimizer", "threads"),
-    later=("device", "stop", "arm"),
+    later=("device", "stop", "arm", "engine"),
 )
 @dataclass(frozen=True, slots=True)
 class TrainSpec:
@@ -106,6 +109,8 @@ class TrainSpec:
     stop: str = "patience"
     arm: str = "on"
     """What a final is for: the winner as it is, or an arm beside it; its parameters say what."""
+    engine: str = "torch"
+    """One of ``ENGINES``: each draws its own random numbers."""
 
     @property
     def method(self) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from clar_tune.errors import ClarTuneError, SpaceError, UnknownName
 from clar_tune.graphs import PREPROCESSINGS, check_protocol, dataset_named
 from clar_tune.paper import TABLES
-from clar_tune.records import OPTIMIZERS, SELECTIONS, STOPS, Value
+from clar_tune.records import ENGINE_CHOICES, OPTIMIZERS, SELECTIONS, STOPS, Value
 from clar_tune.space.bounds import LARGEST_COUNT, MOST_BUDGET
 from clar_tune.space.domains import Choice, Domain, Fixed, Range, identity, written
 from clar_tune.space.model import COEFFICIENTS, SAMPLERS, Correlate, Levels, Settings, Space, Sweep
@@ -216,6 +216,7 @@ _TRAINING: dict[str, Callable[[Item], Value]] = {
     "select": _among("selection", SELECTIONS),
     "optimizer": _among("optimizer", OPTIMIZERS),
     "stop": _among("stop", STOPS),
+    "engine": _among("engine", ENGINE_CHOICES),
 }
 _SEARCH: dict[str, Callable[[Item], Value]] = {
     "trials": _within(1, MOST_BUDGET),
