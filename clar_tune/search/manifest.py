@@ -124,7 +124,7 @@ def _version(row: RunRow) -> str:
 
 PACKAGES = (
     *("clar-tune", "ray", "optuna", "torch", "torch-geometric"),
-    *("pyarrow", "numpy", "scipy", "duckdb"),
+    *("pyarrow", "numpy", "scipy", "duckdb", "numba"),
 )
 
 
