@@ -130,6 +130,10 @@ class RepeatRow(StudyColumns):
     """Fraction of epochs in which a term stood above its clamp, without a gradient."""
     penalty_zero: float | None = None
     """Fraction of epochs in which a term was zero: all outputs were equal."""
+    engine: str = "torch"
+    """What trained it: one of ``ENGINES``."""
+    cpu: str | None = None
+    """The processor that the native engine was compiled for; torch tells none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,7 +177,7 @@ class RepeatScore(NamedTuple):
 @stored_as(
     *("graph", "method", "condition", "protocol", "metric"),
     *("trials", "repeats", "finals", "rungs", "parameters"),
-    later=("arms", "exchanged", "precision"),
+    later=("arms", "exchanged", "precision", "engine"),
 )
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedStudy:
@@ -200,6 +204,8 @@ class PlannedStudy:
     precision: Mapping[str, float] | None = None
     """``half_width``, ``at_least`` and ``at_most`` of Stein's rule, if that decides the number of
     finals; ``finals`` is then the least."""
+    engine: str = "torch"
+    """What trains it: one of ``ENGINES``, decided once."""
 
     @property
     def place(self) -> tuple[str, str, str]:

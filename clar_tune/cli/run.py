@@ -107,6 +107,11 @@ OWN = ("space_name", "name", "dry_run", "probe", "store", "quiet", "as_json")
     metavar="FRACTION",
     help="Test nodes that no search split may hold.",
 )
+@click.option(
+    "--engine",
+    type=click.Choice(["auto", "native", "torch"]),
+    help="What trains: compiled programs, or torch.  [default: as the space says, or auto]",
+)
 @click.option("--settings", default="tuned", show_default=True, help="tuned; or paper, released.")
 @click.option(
     "--no-ablation",
@@ -275,6 +280,7 @@ def options_from(given: dict[str, Any]) -> Options:
         sampler=given.pop("sampler"),
         pruning=False if given.pop("no_pruning") else None,
         selection=given.pop("selection"),
+        engine=given.pop("engine"),
         replicates=given.pop("searches"),
         outer_test=given.pop("outer_test"),
         seed=given.pop("seed"),

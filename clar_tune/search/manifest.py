@@ -90,7 +90,7 @@ def plan_of(name: str, row: RunRow) -> Plan:
             f"{name}: its options are those of another version ({error}). "
             f"Install clar-tune {_version(row)} to go on with it."
         ) from error
-    return make_plan(space, options)
+    return make_plan(space, options).trained_by({own.place: own.engine for own in row.planned})
 
 
 def with_this_driver(row: RunRow) -> list[Sequence[Any]]:
@@ -127,7 +127,7 @@ def _version(row: RunRow) -> str:
 
 PACKAGES = (
     *("clar-tune", "ray", "optuna", "torch", "torch-geometric"),
-    *("pyarrow", "numpy", "scipy", "duckdb"),
+    *("pyarrow", "numpy", "scipy", "duckdb", "numba"),
 )
 
 

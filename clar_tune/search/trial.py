@@ -129,6 +129,8 @@ def training_row(columns: StudyColumns, trial: int, done: TrainingResult) -> Rep
         "stop": spec.stop,
         "threads": spec.threads,
         "device": done.device,
+        "engine": spec.engine,
+        "cpu": done.cpu,
         "terms": to_stored(record.terms),
         "facts": record.facts,
         "seq": 0,  # given by the store

@@ -32,7 +32,7 @@ Parameters = Mapping[str, Parameter]
 Condition = Mapping[str, Value]
 
 
-@stored_as("max_epochs", "patience", "warmup", "select", "optimizer", later=("stop",))
+@stored_as("max_epochs", "patience", "warmup", "select", "optimizer", later=("stop", "engine"))
 @dataclass(frozen=True, slots=True)
 class TrainingRules:
     """How every training of a space goes; the names are those of ``TrainSpec``."""
@@ -43,6 +43,8 @@ class TrainingRules:
     select: str = "loss"
     optimizer: str = "adam"
     stop: str = "patience"
+    engine: str = "auto"
+    """What is asked for; ``StudyPlan.engine`` says what trains."""
 
 
 @stored_as("trials", "repeats", "reduction", "sampler", "pruning", later=("small_repeats",))

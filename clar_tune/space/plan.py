@@ -19,6 +19,7 @@ from clar_tune.graphs import (
 from clar_tune.models import Method, method_of_arm
 from clar_tune.precision import Precision
 from clar_tune.records import (
+    ENGINE_CHOICES,
     SELECTIONS,
     Params,
     TrainSpec,
@@ -48,7 +49,7 @@ from clar_tune.space.model import (
 )
 from clar_tune.space.parameters import ParameterSet
 from clar_tune.space.validate import check_sampler
-from clar_tune.training import check_objective
+from clar_tune.training import check_objective, choose_engine
 from clar_tune.validation import fraction, one_of, positive, whole
 
 
@@ -56,7 +57,7 @@ from clar_tune.validation import fraction, one_of, positive, whole
     *("settings", "graphs", "methods", "conditions", "protocol", "trials", "repeats", "finals"),
     *("sampler", "pruning", "selection", "outer_test", "seed", "threads", "cpus", "gpus"),
     *("trial_timeout", "first_trials"),
-    later=("device", "ablation"),
+    later=("device", "ablation", "engine"),
     replicates="searches",
 )
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +90,8 @@ class Options:
     """Where a run with a share of GPUs trains, ``cpu`` or ``cuda``, once its driver has looked."""
     ablation: bool = True
     """Whether winners are confirmed with their penalties switched off as well."""
+    engine: str | None = None
+    """What to train with, one of ``ENGINE_CHOICES``."""
 
 
 Group = tuple[str, str, str, int]
@@ -128,6 +131,8 @@ class StudyPlan:
     exchanged: int = 0
     """How many of the last trials of its search, as it was first asked for, try the shared
     parameters that other studies of its group found best."""
+    engine: str = "torch"
+    """What trains it: ``training.engine`` as it could be had when the run was planned."""
 
     @property
     def group(self) -> Group:
@@ -169,6 +174,7 @@ class StudyPlan:
             arms=self.arms,
             exchanged=self.exchanged,
             precision=to_stored(self.precision),
+            engine=self.engine,
         )
 
     @property
@@ -231,6 +237,7 @@ class StudyPlan:
             stop=training.stop,
             arm=arm,
             beside=of.method if arm == "off" else "",
+            engine=self.engine,
         )
 
 
@@ -253,9 +260,20 @@ class Plan:
         return tuple(dict.fromkeys(study.columns.graph for study in self.studies))
 
     def on(self, device: str) -> "Plan":
-        """The plan with all of its trainings on a device."""
-        studies = tuple(replace(study, device=device) for study in self.studies)
+        """The plan with all of its trainings on a device; on GPUs torch does them."""
+        here = device == "cpu"
+        studies = tuple(
+            replace(study, device=device, engine=study.engine if here else "torch")
+            for study in self.studies
+        )
         return Plan(self.space, replace(self.options, device=device), studies)
+
+    def trained_by(self, engines: Mapping[tuple[str, str, str], str]) -> "Plan":
+        """The plan with the engines that were decided on before, by graph, condition, method."""
+        studies = tuple(
+            replace(study, engine=engines.get(study.place, "torch")) for study in self.studies
+        )
+        return replace(self, studies=studies)
 
 
 def make_plan(space: Space, options: Options) -> Plan:
@@ -307,6 +325,8 @@ def _settings(space: Space, options: Options) -> Settings:
     training = chosen.training
     if options.selection is not None:
         training = replace(training, select=one_of("selection", options.selection, SELECTIONS))
+    if options.engine is not None:
+        training = replace(training, engine=one_of("engine", options.engine, ENGINE_CHOICES))
     if options.finals is not None:
         chosen = replace(chosen, finals=options.finals, precision=None)
     ablation = options.ablation and chosen.ablation
@@ -416,6 +436,8 @@ def _studies(
     metric = metric_of(variant, dataset.metric)
     check_size(variant, graph, dataset.facts.nodes)
     check_objective(metric, protocol, settings.training.select, method)
+    device, asked = options.device or "cpu", settings.training
+    engine = choose_engine(asked.engine, method, metric, asked.select, device).engine
     for search in range(options.replicates):
         yield StudyPlan(
             columns=StudyColumns(
@@ -442,7 +464,8 @@ def _studies(
             seed=seed_for("search", options.seed, search) if search else options.seed,
             threads=options.threads,
             outer_test=options.outer_test,
-            device=options.device or "cpu",
+            device=device,
             precision=settings.precision,
             ablation=settings.ablation,
+            engine=engine,
         )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from clar_tune.graphs import PREPROCESSINGS, check_protocol, dataset_named
 from clar_tune.precision import Precision
-from clar_tune.records import OPTIMIZERS, SELECTIONS, STOPS
+from clar_tune.records import ENGINE_CHOICES, OPTIMIZERS, SELECTIONS, STOPS
 from clar_tune.space.bounds import LARGEST_COUNT, MOST_BUDGET
 from clar_tune.space.levels_reader import LEVELS, read_levels
 from clar_tune.space.model import SAMPLERS, SearchRules, Settings, TrainingRules
@@ -148,6 +148,7 @@ _TRAINING: dict[str, Read] = {
     "select": among("selection", SELECTIONS),
     "optimizer": among("optimizer", OPTIMIZERS),
     "stop": among("stop", STOPS),
+    "engine": among("engine", ENGINE_CHOICES),
 }
 _SEARCH: dict[str, Read] = {
     "trials": _count,

@@ -30,6 +30,7 @@ OPTIONS = {
     "--sampler grid": ("sampler", "grid"),
     "--no-pruning": ("pruning", False),
     "--selection accuracy": ("selection", "accuracy"),
+    "--engine native": ("engine", "native"),
     "--searches 6": ("replicates", 6),
     "--outer-test 0.2": ("outer_test", 0.2),
     "--seed 7": ("seed", 7),
