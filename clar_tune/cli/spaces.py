@@ -207,7 +207,7 @@ def _print_head(space: "Space") -> None:
         _print(f"correlates: {_correlated(space.correlate)}")
     if space.paper:
         _print(f"beside Table {space.paper} of the paper")
-    _print(f"effects below {100 * space.margin:g} points count as none")
+    _print(f"margin: {100 * space.margin:g} of 100 points, below which an effect counts as none")
     _print(_extent(space))
 
 
@@ -262,7 +262,10 @@ def _choices(parameter: "Parameter") -> str:
 def _listed(rules: dict[str, Any]) -> str:
     from clar_tune.space import written
 
-    return ", ".join(f"{name} {written(value)}" for name, value in rules.items())
+    texts = {name: written(value) for name, value in rules.items() if name != "small_repeats"}
+    if "small_repeats" in rules:
+        texts["repeats"] += f" ({rules['small_repeats']} on graphs below 1,000 nodes)"
+    return ", ".join(f"{name} {text}" for name, text in texts.items())
 
 
 def _table(*columns: str) -> "Table":

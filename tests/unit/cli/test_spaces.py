@@ -45,7 +45,7 @@ def test_the_list_names_every_space_within_100_columns():
     assert max(map(len, lines)) <= 100
     rows = {line.split()[0]: " ".join(line.split()) for line in lines if line.strip()}
     assert set(shipped_spaces()) <= set(rows)
-    assert rows["quickstart"].startswith("quickstart 2 4 8 8 x 3 + 5 ")
+    assert rows["quickstart"].startswith("quickstart 2 4 8 8 x 3 + 10 ")
 
 
 def test_the_budget_of_a_space_without_a_search_is_its_finals():
@@ -69,9 +69,14 @@ def test_show_puts_methods_that_are_treated_alike_on_one_line():
     assert result.exit_code == 0
     lines = result.stdout.splitlines()
     assert max(map(len, lines)) <= 100
-    assert [line.split()[-1] for line in lines if line.startswith(" lr ")] == ["all", "all"]
-    assert "tuned: trials 16, repeats 9, reduction 3" in result.stdout
-    assert "paper: trials 18, repeats 9" in result.stdout
+    shared = [line.split() for line in lines if line.startswith(" lr ")]
+    assert [words[-1] for words in shared[:3]] == ["all"] * 3
+    assert shared[3][:5] == ["lr", "0.05", "all", "on", "texas,"]
+    assert "tuned: trials 16, repeats 9 (27 on graphs below 1,000 nodes), reduction 3" in (
+        " ".join(result.stdout.split())
+    )
+    assert "paper: trials 15, repeats 9" in result.stdout
+    assert "released: trials 15, repeats 9" in result.stdout
     assert "paper" not in run("show", "quickstart").stdout
 
 
@@ -85,7 +90,7 @@ def test_show_tells_conditions_protocols_and_when(mine):
 
 def test_show_one_of_the_settings():
     output = run("show", "heterophily", "--settings", "paper").stdout
-    assert "paper: trials 18" in output
+    assert "paper: trials 15" in output
     assert "tuned: trials" not in output
 
 

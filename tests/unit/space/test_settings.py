@@ -337,7 +337,7 @@ def test_spaces_show_the_ground_and_the_words_on_graphs(tmp_path):
     shown = CliRunner().invoke(main, ["spaces", "show", str(file)]).stdout
     assert "random-60-20-20: cora, texas\nedges: undirected\n" in shown
     assert "balanced-60-20-20: cora, texas\nedges: released\n" in shown
-    assert "effects below 2 points count as none" in shown
+    assert "margin: 2 of 100 points" in shown
     assert [line.split() for line in shown.splitlines() if line.startswith(" lr ")] == [
         *(["lr", "0.001", "to", "0.1,", "log", "all"],),
         *(["lr", "1", "all", "on", "texas"],),
