@@ -83,6 +83,7 @@ class TrainingResult:
     test_balanced: float | None = None
     floor: float | None = None
     correct: bytes | None = None
+    tested: bytes | None = None
     shift: float | None = None
 
 
@@ -162,6 +163,7 @@ def trained(
         test_balanced=tested.balanced,
         floor=tested.floor,
         correct=tested.correct,
+        tested=tested.tested,
         shift=tested.shift,
     )
 
