@@ -151,6 +151,8 @@ class FinalRow(RepeatRow):
     correct: bytes | None = None
     """Which test nodes, in ascending order, were answered rightly: packed bits, the first node
     in the highest bit. None where a score is no share of nodes."""
+    tested: bytes | None = None
+    """Which of all nodes are test nodes, packed alike: whose answers ``correct`` tells of."""
     shift: float | None = None
     """Total variation between the class shares of training and of test nodes."""
 

@@ -93,6 +93,7 @@ class TrainingResult:
     test_balanced: float | None = None
     floor: float | None = None
     correct: bytes | None = None
+    tested: bytes | None = None
     shift: float | None = None
 
 
@@ -171,6 +172,7 @@ def trained(spec: TrainSpec, purpose: str, index: int, graph: Graph, form: Form)
         test_balanced=tested.balanced,
         floor=tested.floor,
         correct=tested.correct,
+        tested=tested.tested,
         shift=tested.shift,
     )
 

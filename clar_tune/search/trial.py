@@ -15,7 +15,7 @@ COPIED = (
 )
 """Columns that a training's record names as the store does."""
 
-OF_FINALS = ("test_score", "test_balanced", "floor", "correct", "shift")
+OF_FINALS = ("test_score", "test_balanced", "floor", "correct", "tested", "shift")
 """Columns of finals alone, as their results name them."""
 
 OF_STUDY = (

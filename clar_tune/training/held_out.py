@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from clar_tune.graphs import Graph, search_nodes, test_nodes, threads
+from clar_tune.graphs import Graph, Nodes, search_nodes, test_nodes, threads
 from clar_tune.records import TrainSpec
 from clar_tune.training.engines import Fit
 from clar_tune.training.floors import (
@@ -26,6 +26,7 @@ class TestScores:
     balanced: float | None
     floor: float
     correct: bytes | None
+    tested: bytes | None
     shift: float | None
 
 
@@ -44,7 +45,7 @@ def test_scores(fit: Fit, spec: TrainSpec, graph: Graph) -> TestScores:
     nodes, test = search_nodes(graph, *split), test_nodes(graph, *split)
     reached = test_score(fit, spec, graph)
     if graph.targets is not None:
-        return TestScores(reached, None, mean_floor(graph.targets, nodes, test), None, None)
+        return TestScores(reached, None, mean_floor(graph.targets, nodes, test), None, None, None)
     labels = graph.labels
     correct = fit.logits.argmax(1).cpu().numpy()[test] == labels[test]
     by_node = graph.metric == "accuracy"
@@ -53,8 +54,16 @@ def test_scores(fit: Fit, spec: TrainSpec, graph: Graph) -> TestScores:
         balanced=balanced_accuracy(correct, labels[test]),
         floor=class_floor(labels, nodes, test) if by_node else AUC_FLOOR,
         correct=np.packbits(correct).tobytes() if by_node else None,
+        tested=_marked(test, graph.num_nodes) if by_node else None,
         shift=label_shift(labels[nodes.train], labels[test]),
     )
+
+
+def _marked(nodes: Nodes, count: int) -> bytes:
+    """Some of all nodes as packed bits."""
+    mask = np.zeros(count, dtype=bool)
+    mask[nodes] = True
+    return np.packbits(mask).tobytes()
 
 
 def test_count(spec: TrainSpec, graph: Graph) -> int:

@@ -29,7 +29,7 @@ CONTRACT = {
     "repeats": (*COMMON, *REPEAT),
     "finals": (
         *(*COMMON, *REPEAT, "test_score"),
-        *("arm", "test_balanced", "floor", "correct", "shift"),
+        *("arm", "test_balanced", "floor", "correct", "tested", "shift"),
     ),
 }
 INT32 = {"trial", "repeat", "repeats", "epochs", "best_epoch"}
@@ -247,7 +247,7 @@ def test_pandas_reads_the_columns_and_types_of_the_contract(filled, tmp_path, ta
             assert frame[column].dtype == "float64", column
         elif column == "started":
             assert str(frame[column].dtype) == "datetime64[us, UTC]"
-        elif column == "correct":
+        elif column in ("correct", "tested"):
             assert all(isinstance(value, bytes) for value in frame[column])
         else:
             assert pandas.api.types.is_string_dtype(frame[column].dropna()), column
@@ -265,7 +265,7 @@ def test_duckdb_reads_the_columns_and_types_of_the_contract(filled, tmp_path, ta
             expected = "INTEGER" if column in INT32 else "BIGINT"
         elif column in FLOAT64:
             expected = "DOUBLE"
-        elif column == "correct":
+        elif column in ("correct", "tested"):
             expected = "BLOB"
         elif column == "started":
             expected = "TIMESTAMP WITH TIME ZONE"
@@ -275,7 +275,7 @@ def test_duckdb_reads_the_columns_and_types_of_the_contract(filled, tmp_path, ta
 def test_only_finals_have_a_test_score(filled):
     with_score = {table for table, kind in TABLES.items() if hasattr(kind, "test_score")}
     assert with_score == {"finals"}
-    for column in ("test_score", "arm", "test_balanced", "floor", "correct", "shift"):
+    for column in CONTRACT["finals"][-7:]:
         assert column in filled.table("finals", "first").column_names
         assert column not in filled.table("repeats", "first").column_names
         assert column not in filled.table("trials", "first").column_names

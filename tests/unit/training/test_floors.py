@@ -84,6 +84,8 @@ def test_a_final_knows_which_nodes_it_answered_rightly(outer_test):
     unpacked = np.unpackbits(np.frombuffer(found.correct, np.uint8), count=len(test))
     assert unpacked.tolist() == right.tolist()
     assert len(found.correct) == -(-len(test) // 8)
+    marked = np.unpackbits(np.frombuffer(found.tested, np.uint8), count=graph.num_nodes)
+    assert np.array_equal(np.flatnonzero(marked), test)
     assert found.score == right.mean()
     recalls = [right[graph.labels[test] == c].mean() for c in np.unique(graph.labels[test])]
     assert found.balanced == pytest.approx(fmean(recalls))
@@ -110,7 +112,7 @@ def test_an_error_has_a_floor_and_nothing_that_classes_have(tiny_graph, cache):
     assert found.floor == pytest.approx(
         scores_on_test(replace(fit, logits=mean), spec, graph).score, rel=1e-5
     )
-    assert (found.balanced, found.correct, found.shift) == (None, None, None)
+    assert (found.balanced, found.correct, found.tested, found.shift) == (None,) * 4
 
 
 def test_an_area_has_the_floor_of_chance(tiny_graph):
@@ -118,7 +120,7 @@ def test_an_area_has_the_floor_of_chance(tiny_graph):
     graph = replace(graph, labels=(graph.labels > 0).astype(np.int64))
     fit, spec = fitted(graph, protocol="random-60-20-20")
     found = scores_on_test(fit, spec, graph)
-    assert (found.floor, found.correct) == (0.5, None)
+    assert (found.floor, found.correct, found.tested) == (0.5, None, None)
     assert 0 <= found.balanced <= 1 and 0 <= found.shift <= 1
 
 
