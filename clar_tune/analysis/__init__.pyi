@@ -1,5 +1,6 @@
 """Names that others may import from here; each is loaded when it is first used."""
 
+from .budgets import finals_told as finals_told, repeats_told as repeats_told
 from .comparison import compare as compare
 from .filter_responses import responses as responses
 from .importance import FEWEST as FEWEST, TRUSTED as TRUSTED, importances as importances

@@ -3,11 +3,13 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from clar_tune.analysis.budgets import finals_told, repeats_told
 from clar_tune.analysis.records import Correlation, Row
 from clar_tune.analysis.runs import RunView
 from clar_tune.conditions import parts_of
 from clar_tune.graphs import PROTOCOLS, VARIANTS
 from clar_tune.paper import printed_in
+from clar_tune.rows import PlannedStudy
 
 
 def caption_of(
@@ -20,7 +22,7 @@ def caption_of(
 ) -> Iterator[str]:
     """One sentence each; ``family`` is the number of planned comparisons."""
     budget = runs[0].budget
-    yield _budget(budget, searched)
+    yield _budget(budget, [study for run in runs for study in run.row.planned], searched)
     yield from _parts(runs)
     yield from _splits(rows)
     yield from _intervals(rows, budget["searches"])
@@ -36,16 +38,18 @@ def caption_of(
     yield from _notes(rows)
 
 
-def _budget(budget: Mapping[str, Any], searched: bool) -> str:
+def _budget(budget: Mapping[str, Any], planned: Sequence[PlannedStudy], searched: bool) -> str:
     epochs = f"epochs selected by validation {budget['select']}."
+    finals = finals_told(budget)
     if not searched:
-        return f"Nothing is searched: every study has {budget['finals']} finals; {epochs}"
+        return f"Nothing is searched: every study has {finals}; {epochs}"
     rung = f" by successive halving ({budget['reduction']})" if budget["pruning"] else " of all"
-    repeats = "1 repeat" if budget["repeats"] == 1 else f"{budget['repeats']} repeats{rung}"
+    usual, others = repeats_told(budget, planned)
+    repeats = ("1 repeat" if usual == 1 else f"{usual} repeats{rung}") + others
     searches = f", {budget['searches']} searches" if budget["searches"] > 1 else ""
     return (
         f"Budget of every study: {budget['trials']} trials by {budget['sampler']}, "
-        f"{repeats}, {budget['finals']} finals{searches}; {epochs}"
+        f"{repeats}, {finals}{searches}; {epochs}"
     )
 
 

@@ -107,7 +107,12 @@ OWN = ("space_name", "name", "dry_run", "probe", "store", "quiet", "as_json")
     metavar="FRACTION",
     help="Test nodes that no search split may hold.",
 )
-@click.option("--settings", default="tuned", show_default=True, help="tuned, or paper.")
+@click.option("--settings", default="tuned", show_default=True, help="tuned; or paper, released.")
+@click.option(
+    "--no-ablation",
+    is_flag=True,
+    help="Spare the finals that tell what a penalty does: only winners as they are.",
+)
 @click.option("--protocol", help="How to split, instead of what the space says.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @click.option(
@@ -273,6 +278,7 @@ def options_from(given: dict[str, Any]) -> Options:
         replicates=given.pop("searches"),
         outer_test=given.pop("outer_test"),
         seed=given.pop("seed"),
+        ablation=not given.pop("no_ablation"),
         trial_timeout=given.pop("trial_timeout"),
     )
     _refuse_unused(given)

@@ -158,16 +158,17 @@ def _head(row: RunRow) -> dict[str, Any]:
 
 
 def _print_head(row: RunRow, studies: Sequence[StudyView]) -> None:
+    from clar_tune.analysis import finals_told, repeats_told
+
     budget = row.budget
     pruning = f"pruned by {budget['reduction']}" if budget["pruning"] else "not pruned"
-    search = (
-        f"{budget['trials']} trials by {budget['sampler']}, {budget['repeats']} repeats {pruning}"
-    )
+    usual, others = repeats_told(budget, row.planned)
+    search = f"{budget['trials']} trials by {budget['sampler']}, {usual} repeats {pruning}{others}"
     if studies and all(study.asked == 1 and not study.repeats for study in studies):
         search = "nothing to search"
     click.echo(
         f"space {row.space} ({row.settings}), {row.protocol}, seed {row.seed}: "
-        f"per study {search}, {budget['finals']} finals; epochs selected by {budget['select']}"
+        f"per study {search}, {finals_told(budget)}; epochs selected by {budget['select']}"
     )
 
 

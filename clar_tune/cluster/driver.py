@@ -84,7 +84,7 @@ def load_graphs(
 ) -> dict[str, Graph]:
     """Graphs of a plan, all or some; a missing, damaged or unfit one fails before any work."""
     chosen = plan.graphs if names is None else names
-    graphs = {name: load(name, plan.space.preprocessing, data) for name in chosen}
+    graphs = {name: load(name, plan.settings.preprocessing, data) for name in chosen}
     for name, protocol in {(s.columns.graph, s.columns.protocol) for s in plan.studies}:
         if name in graphs:
             check_split(graphs[name], protocol, plan.options.outer_test)

@@ -39,7 +39,7 @@ class Difference:
 def repeat_training(row: RepeatRow, plan: Plan, data: Path | None) -> list[Difference]:
     """Train a row again, as its run did, and compare every number that it stored."""
     study = next(study for study in plan.studies if study.columns.study == row.study)
-    plain = load(row.graph, plan.space.preprocessing, data)
+    plain = load(row.graph, plan.settings.preprocessing, data)
     graph = apply_variants(plain, study.variant, study.seed)
     purpose, arm = ("final", row.arm) if isinstance(row, FinalRow) else ("repeat", "on")
     spec = study.spec(row.params, purpose, row.repeat, plain.hash, arm)

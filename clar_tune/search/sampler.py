@@ -92,7 +92,7 @@ class Sampler:
 
     def start(self, number: int, params: Params) -> None:
         """Take in a configuration that was drawn without Optuna, or stored before."""
-        self._used.add(identity(params))
+        self._used.add(identity(self._plan.complete(params)))
         # The sampler is not asked for values that are given; a random one costs nothing.
         self._study.sampler = RandomSampler(seed=0)
         self._study.enqueue_trial(self._internal(params), skip_if_exists=False)
@@ -129,7 +129,7 @@ class Sampler:
         seed = self._seed(number, attempt) % 2**32
         self._study.sampler = LEARNERS[rules.sampler](seed, plan.startup)
         trial = self._study.ask()
-        params = plan.method.complete(self._suggest(trial))
+        params = plan.complete(self._suggest(trial))
         if identity(params) in self._used:
             self._study.tell(trial, state=TrialState.FAIL)
             return None
@@ -138,7 +138,7 @@ class Sampler:
         return params
 
     def _accepted(self, number: int, chosen: Params) -> dict[str, Value] | None:
-        params = self._plan.method.complete(chosen)
+        params = self._plan.complete(chosen)
         if identity(params) in self._used:
             return None
         self.start(number, params)

@@ -142,7 +142,7 @@ class StudyState:
         """Start another trial; ``None`` if no configuration is left."""
         number = self._unused()
         if self._sampler is None:  # nothing to search: straight to the finals
-            params = self.plan.method.complete(self.plan.parameters.at([]))
+            params = self.plan.complete(self.plan.parameters.at([]))
             trial = self._begin(Trial(number, params, datetime.now(UTC)))
             self._end(trial, "complete")
             return trial

@@ -9,6 +9,7 @@ from .domains import (
     same as same,
     written as written,
 )
+from .levels_reader import LEVELS as LEVELS
 from .model import (
     Correlate as Correlate,
     Levels as Levels,
@@ -24,6 +25,6 @@ from .plan import (
     StudyPlan as StudyPlan,
     make_plan as make_plan,
 )
-from .reader import LEVELS as LEVELS, parse_space as parse_space, stored_levels as stored_levels
+from .reader import parse_space as parse_space, stored_levels as stored_levels
 from .shipped import load_space as load_space, shipped_spaces as shipped_spaces
 from .yaml_nodes import read_items as read_items

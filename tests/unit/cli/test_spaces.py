@@ -101,8 +101,8 @@ def test_show_as_json_resolves_every_method(mine):
 
 
 def test_check_says_ok_and_how_much(mine):
-    # per graph: gcn 4 x 3 + 2; gcn+clar under 4 conditions as much.
-    expected = f"{mine}: ok, 10 studies, trainings at most: tuned 140\n"
+    # per graph: gcn 4 x 3 + 2; gcn+clar under 4 conditions as much, and 2 of off, nl and any.
+    expected = f"{mine}: ok, 10 studies, trainings at most: tuned 188\n"
     result = run("check", mine)
     assert (result.exit_code, result.stdout) == (0, expected)
 

@@ -18,12 +18,12 @@ SPACES = ["planetoid", "filters", "sensitivity", "sampling", "depth", "robustnes
 
 # Studies, and trainings at most under the settings `tuned` and `paper`.
 EXTENTS = {
-    "planetoid": (45, 6_930, 2_700),
-    "filters": (48, 1_848, 1_776),
-    "sensitivity": (90, 900, 1_800),
-    "sampling": (1_944, 9_720, 9_720),
-    "depth": (36, 2_088, 3_060),
-    "robustness": (90, 5_220, 9_900),
+    "planetoid": (45, 7_830, 3_375),
+    "filters": (48, 2_808, 2_520),
+    "sensitivity": (90, 3_600, 7_200),
+    "sampling": (1_944, 38_880, 38_880),
+    "depth": (36, 2_808, 3_564),
+    "robustness": (90, 7_620, 11_400),
     "frequency": (24, 1_392, 264),
 }
 
