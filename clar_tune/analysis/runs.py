@@ -19,7 +19,9 @@ class StudyView:
     search: int
     trials: tuple[TrialRow, ...] = ()
     finals: tuple[FinalRow, ...] = ()
-    """Finals of the winner."""
+    """Finals of the winner as it is: those of its arm ``on``."""
+    arms: Mapping[str, tuple[FinalRow, ...]] = field(default_factory=dict)
+    """Finals of its other arms, by name."""
     winner: Winner | None = None
     curves: Mapping[int, tuple[float, ...]] = field(default_factory=dict)
     """Validation scores of each trial's repeats in order, where they were asked for."""
@@ -63,6 +65,10 @@ class StudyView:
         """Trials in a state."""
         return sum(trial.state == state for trial in self.trials)
 
+    def arm(self, name: str) -> tuple[FinalRow, ...]:
+        """Finals of one arm in order; none if it has no such arm."""
+        return self.finals if name == "on" else self.arms.get(name, ())
+
     @property
     def best(self) -> TrialRow | None:
         """The row of the winner."""
@@ -82,8 +88,8 @@ class StudyView:
 
     @property
     def seconds(self) -> float:
-        """Time of the search and of the winner's finals."""
-        finals = sum(final.seconds for final in self.finals)
+        """Time of the search and of the winner's finals, those of all its arms."""
+        finals = sum(f.seconds for own in (self.finals, *self.arms.values()) for f in own)
         return finals + sum(trial.seconds for trial in self.trials)
 
 
@@ -182,12 +188,17 @@ def _view(
 ) -> StudyView:
     trials = [_with_repeats(trial, repeats) for trial in trials]
     best = winner(trials, planned.metric, planned.repeats)
-    confirmed = [final for final in finals if best and final.trial == best.trial]
+    arms: dict[str, list[FinalRow]] = {}
+    for final in sorted(finals, key=lambda final: final.repeat):
+        if best and final.trial == best.trial:
+            arms.setdefault(final.arm, []).append(final)
+    confirmed = {name: tuple(own) for name, own in arms.items()}
     return StudyView(
         planned=planned,
         search=trials[0].search,
         trials=tuple(trials),
-        finals=tuple(sorted(confirmed, key=lambda final: final.repeat)),
+        finals=confirmed.pop("on", ()),
+        arms=confirmed,
         winner=best,
         curves=_curves(repeats),
     )
