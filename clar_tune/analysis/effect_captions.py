@@ -46,8 +46,8 @@ def _verdicts(effects: Sequence[PenaltyEffect], judging: Judging) -> Iterator[st
     yield (
         f"Verdicts ({scope}): Holm's correction over all planned cells of a regularizer "
         f"({sizes}), once for differences, once for equality within "
-        f"{margin_of(judging.margin)}, each at {level}: at most that chance of any false better or "
-        "worse, and of any false equal. "
+        f"{margin_of(judging.margin)}, each at {level}: at most that chance of any false better "
+        "or worse, and of any false equal. "
         "Printed intervals are unadjusted; verdicts are stricter."
     )
     yield (

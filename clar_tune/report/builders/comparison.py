@@ -70,8 +70,9 @@ def _blocks(comparison: Comparison, *, explain: bool) -> Iterator[Block]:
     if comparison.scores:
         for build in TABLES if comparison.across.reason else (*TABLES, *ACROSS):
             table = build(comparison)
-            legend = explain or isinstance(table, blocks.Matrix) or table.media != (blocks.PRINT,)
-            yield table if legend else replace(table, note="")
+            if isinstance(table, Table) and table.media == (blocks.PRINT,) and not explain:
+                table = replace(table, note="")
+            yield table
         yield from _explained(comparison, more, explain=explain)
 
 
