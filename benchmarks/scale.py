@@ -143,7 +143,7 @@ def measure(folder: Path, studies: int, trials: int, hours: float = 2.0) -> Figu
     if scheduler.state != "finished":
         assert scheduler.state == "interrupted", scheduler.state
         return None
-    asked, finals = studies * trials, sum(map(len, finals_of(scheduler)))
+    asked, finals = studies * trials, len(finals_of(scheduler))
     assert len(store.table("trials", RUN, ["trial"])) == asked
     files = [path for path in (folder / "store").rglob("*") if path.is_file()]
     tenth = (asked + finals) // GRAPHS
@@ -177,8 +177,8 @@ def planned(studies: int, trials: int) -> tuple[Any, dict[str, Any]]:
 
 
 def finals_of(scheduler: Any) -> list[Any]:
-    """The finals of every study."""
-    return [final for study in scheduler.studies for final in study.finals.values()]
+    """Seconds of every final of every study."""
+    return [seconds for study in scheduler.studies for seconds in study.finals.seconds]
 
 
 class Meter:

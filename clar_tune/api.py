@@ -162,19 +162,22 @@ def extend(
     store: Address,
     trials: int = 0,
     finals: int = 0,
+    ablation: bool = False,
     launch: Launch | None = None,
     observe: Observer = _unobserved,
     say: Say = _quietly,
 ) -> RunOutcome:
-    """Give a run more trials or finals.
+    """Give a run more trials or finals, or the arms that it was made without.
 
-    Where the winner stays, its finals stay; a new winner is confirmed anew.
+    Where the winner stays, its finals stay; a new winner is confirmed anew. More finals are
+    another look at the same question: the manifest counts it.
 
     Args:
         run: Its name, the beginning of it, or ``latest``.
         store: Directory or bucket that holds it.
         trials: How many more configurations each study gets.
-        finals: How many more trainings each winner gets.
+        finals: How many more trainings each winner gets in each of its arms.
+        ablation: Whether winners are confirmed with their penalties switched off as well.
         launch: Where, and for how long, to work; by default here, until the end.
         observe: What follows the work; by default nothing.
         say: Told that the last driver may be alive and is waited for; by default nobody is.
@@ -183,15 +186,15 @@ def extend(
 
     whole("trials", trials, 0)
     whole("finals", finals, 0)
-    if not trials and not finals:
-        raise ParameterError("say what to add: trials, finals, or both.")
+    if not (trials or finals or ablation):
+        raise ParameterError("say what to add: trials, finals, or ablation.")
     launch = launch or Launch()
     opened = _opened(store, launch, say)
 
     def enlarged(plan: Plan) -> Plan:
-        return _enlarged(plan, trials, finals)
+        return _enlarged(plan, trials, finals, ablation=ablation)
 
-    return _continued(opened, opened.find(run), enlarged, launch, observe)
+    return _continued(opened, opened.find(run), enlarged, launch, observe, looks=int(finals > 0))
 
 
 def _opened(store: Address, launch: Launch, say: Say) -> Store:
@@ -206,8 +209,9 @@ def _continued(
     changed: Callable[[Plan], Plan],
     launch: Launch,
     observe: Observer,
+    looks: int = 0,
 ) -> RunOutcome:
-    """Go on with a stored run by what has become of its plan."""
+    """Go on with a stored run by what has become of its plan; ``looks`` are added to its own."""
     from clar_tune.cluster import load_graphs, prepare
     from clar_tune.search import check_graphs, check_numbers, plan_of
 
@@ -221,7 +225,7 @@ def _continued(
     check_graphs(graphs, stored.row)
 
     def reopen(view: View) -> RunWriter:
-        return _reopened(store, stored.name, plan, view)
+        return _reopened(store, stored.name, plan, looks, view)
 
     return _driven(store, stored.name, reopen, plan, graphs, launch, observe)
 
@@ -252,10 +256,11 @@ def _driven(
 def _lack(study: StudyState) -> str:
     if study.winner is None:
         return f"no winner, all {study.asked} trials failed"
-    return f"{len(study.missing_finals())} of {study.plan.finals} finals failed"
+    finals = study.finals
+    return f"{len(finals.missing())} of {finals.wanted} finals failed"
 
 
-def _reopened(store: Store, name: str, plan: Plan, view: View) -> RunWriter:
+def _reopened(store: Store, name: str, plan: Plan, looks: int, view: View) -> RunWriter:
     from clar_tune.search import plan_columns, with_this_driver
 
     writer = store.reopen(name)
@@ -268,6 +273,7 @@ def _reopened(store: Store, name: str, plan: Plan, view: View) -> RunWriter:
         state="running",
         ended=None,
         **plan_columns(plan),
+        looks=writer.row.looks + looks,
         drivers=with_this_driver(writer.row),
     )
     return writer
@@ -292,15 +298,18 @@ def _check_threads(plan: Plan, launch: Launch) -> None:
         )
 
 
-def _enlarged(plan: Plan, trials: int, finals: int) -> Plan:
+def _enlarged(plan: Plan, trials: int, finals: int, *, ablation: bool) -> Plan:
     """The plan with a larger budget; the start-up of its searches stays what it was."""
     from clar_tune.space import make_plan
 
     study, options = plan.studies[0], plan.options
+    if options.ablation and not trials and not finals:
+        raise ParameterError("its winners have all their arms: there is nothing to add.")
     changed = replace(
         options,
-        trials=study.rules.trials + trials,
-        finals=study.finals + finals,
+        trials=study.rules.trials + trials if trials else options.trials,
+        finals=study.finals + finals if finals else options.finals,
         first_trials=options.first_trials or study.rules.trials,
+        ablation=options.ablation or ablation,
     )
     return make_plan(plan.space, changed)

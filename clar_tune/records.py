@@ -79,7 +79,7 @@ OPTIMIZERS = ("adam",)
     *("graph", "graph_hash", "backbone", "regularizer", "protocol", "split_seed", "init_seed"),
     *("params", "condition", "outer_test", "max_epochs", "patience", "warmup", "select"),
     *("optimizer", "threads"),
-    later=("device", "stop", "arm"),
+    later=("device", "stop", "arm", "beside"),
 )
 @dataclass(frozen=True, slots=True)
 class TrainSpec:
@@ -106,6 +106,9 @@ class TrainSpec:
     stop: str = "patience"
     arm: str = "on"
     """What a final is for: the winner as it is, or an arm beside it; its parameters say what."""
+    beside: str = ""
+    """The method that a plain training is an arm of: those of two methods have two keys, also
+    where their winners share all parameters of the backbone."""
 
     @property
     def method(self) -> str:

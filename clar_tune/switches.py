@@ -1,8 +1,14 @@
-"""Which values of its parameters switch a regularizer off; readers of results ask for it too."""
+"""What switches a regularizer off, and what it is compared with; readers of results ask too."""
 
 from collections.abc import Mapping
 
 from clar_tune.records import Params
+
+ARMS = ("off", "cross", "nl", "any")
+"""What the finals of a winner may have beside ``on``, in the order in which they are trained."""
+
+ANY = "any"
+"""The sampling that draws from all pairs: what it does as well is not the complement's doing."""
 
 OFF: Mapping[str, tuple[Params, ...]] = {
     "clar": ({"alpha": 0.0, "beta": 0.0}, {"scale": 0.0}),
@@ -26,3 +32,27 @@ def is_off(regularizer: str, params: Params) -> bool:
         all(name in params and params[name] == value for name, value in way.items())
         for way in OFF.get(regularizer, ())
     )
+
+
+def idle_arms(regularizer: str, winner: Params) -> frozenset[str]:
+    """Arms that a winner does not have: each would be the winner itself.
+
+    One whose regularizer is off has none; one of clar without the complement's term has neither
+    ``nl`` nor ``any``, and one that draws any pairs not ``any``.
+    """
+    if is_off(regularizer, winner):
+        return frozenset(ARMS)
+    if regularizer != "clar" or not winner["beta"]:
+        return frozenset({"nl", "any"})
+    return frozenset({"any"} if winner["sampling"] == ANY else ())
+
+
+def arms_beside(regularizer: str, *, plain: bool) -> tuple[str, ...]:
+    """Arms that finals of a regularizer can have beside ``on``.
+
+    ``plain``: whether its backbone is searched alone as well, whose winner ``cross`` needs.
+    """
+    if regularizer == "none":
+        return ()
+    shared = ("off", "cross") if plain else ("off",)
+    return (*shared, "nl", "any") if regularizer == "clar" else shared

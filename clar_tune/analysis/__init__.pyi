@@ -15,7 +15,6 @@ from .importance import FEWEST as FEWEST, TRUSTED as TRUSTED, importances as imp
 from .layout import (
     Place as Place,
     condition_of as condition_of,
-    parts_of as parts_of,
     split_label as split_label,
     to_cell as to_cell,
 )

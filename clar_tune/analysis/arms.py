@@ -1,63 +1,67 @@
-"""The finals of a cell arm by arm: the winner, its penalty off, and the plain winner's side."""
+"""Which finals of a stored study belong to which arm of its winner."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 
-from clar_tune.analysis.runs import StudyView
+from clar_tune.conditions import most_alike, parts_of
+from clar_tune.graphs import VARIANTS
 from clar_tune.records import Params
-from clar_tune.rows import FinalRow
-from clar_tune.switches import is_off
+from clar_tune.rows import FinalRow, PlannedStudy
+from clar_tune.switches import ANY, idle_arms
 
-Finals = tuple[FinalRow, ...]
+_CHANGED: Mapping[str, Params] = {"nl": {"beta": 0.0}, "any": {"sampling": ANY}}
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Arms:
-    """Finals of one search of a regularized method, and of its plain backbone."""
-
-    on: Finals
-    plain: Finals
-    off: Finals = ()
-    cross: Finals = ()
-    nl: Finals = ()
-    any: Finals = ()
-    unused: bool = False
-    """Whether the winner's penalty is off: then it has no other arm, and no effect."""
-
-    @property
-    def known(self) -> bool:
-        """Whether they tell an effect."""
-        return self.unused or bool(self.off)
+Name = tuple[str, str, str]
+"""Graph, method and condition of a study."""
 
 
-def arms_of(study: StudyView, plain: StudyView | None) -> Arms:
-    """The arms of a study's winner, which has finals.
+def plain_partners(planned: Sequence[PlannedStudy]) -> dict[Name, Name]:
+    """Of each study whose winner is to be crossed, the plain study whose winner that takes."""
+    plains: dict[tuple[str, str], list[tuple[Mapping[str, str], Name]]] = {}
+    for plan in planned:
+        alike = plains.setdefault((plan.graph, plan.method), [])
+        alike.append((parts_of(plan.condition), _name(plan)))
+    found = {}
+    for plan in planned:
+        if "cross" in plan.arms:
+            others = plains.get((plan.graph, plan.method.partition("+")[0]), [])
+            partner = most_alike(parts_of(plan.condition), others, VARIANTS)
+            if partner is not None:
+                found[_name(plan)] = partner
+    return found
 
-    Where both winners share all parameters of the backbone, the plain winner *is* the winner with
-    its penalty off, and the winner is the plain one with the penalty on: nothing else need be
-    trained. Finals ``cross`` of a former plain winner are left out.
+
+def arms_in(
+    finals: Iterable[FinalRow], winner: Params, plain: Params | None
+) -> dict[str, tuple[FinalRow, ...]]:
+    """The finals of a winner's arms beside ``on``; ``plain`` are the plain winner's parameters.
+
+    An arm is known by what it trains: of a former winner's finals those are among them that
+    train the same.
     """
-    beside = plain.finals if plain else ()
-    chosen = study.best.params if study.best else {}
-    shared = plain.best.params if plain and plain.best else None
-    if is_off(study.method.partition("+")[2], chosen):
-        return Arms(on=study.finals, plain=beside, unused=True)
-    alike = shared is not None and _holds(chosen, shared)
-    crossed = tuple(_trained_with(study.arm("cross"), shared)) if shared is not None else ()
-    return Arms(
-        on=study.finals,
-        plain=beside,
-        off=study.arm("off") or (beside if alike else ()),
-        cross=crossed or (study.finals if alike else ()),
-        nl=study.arm("nl"),
-        any=study.arm("any"),
-    )
+    found: dict[str, list[FinalRow]] = {}
+    for final in sorted(finals, key=lambda final: final.repeat):
+        if final.arm != "on" and _belongs(final, winner, plain):
+            found.setdefault(final.arm, []).append(final)
+    return {arm: tuple(rows) for arm, rows in found.items()}
 
 
-def _trained_with(finals: Iterable[FinalRow], shared: Params) -> Iterable[FinalRow]:
-    return (final for final in finals if _holds(final.params, shared))
+def idle_in(regularizer: str, winner: Params, *, crossed: bool) -> frozenset[str]:
+    """Arms that a winner does not have; ``crossed``: there is, or may be, a plain winner."""
+    idle = idle_arms(regularizer, winner)
+    return idle if crossed else idle | {"cross"}
 
 
-def _holds(params: Params, part: Params) -> bool:
-    """Whether a configuration has all parameters of another, with the same values."""
-    return all(name in params and params[name] == value for name, value in part.items())
+def _belongs(final: FinalRow, winner: Params, plain: Params | None) -> bool:
+    params = final.params
+    if final.arm == "cross":
+        own = {name: value for name, value in params.items() if name not in (plain or {})}
+        return plain is not None and _within(plain, params) and _within(own, winner)
+    return _within(params, {**winner, **_CHANGED.get(final.arm, {})})
+
+
+def _within(some: Params, params: Params) -> bool:
+    return all(name in params and params[name] == value for name, value in some.items())
+
+
+def _name(plan: PlannedStudy) -> Name:
+    return plan.graph, plan.method, plan.condition

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 from clar_tune.analysis.effect_captions import effect_captions
 from clar_tune.analysis.effect_records import SPLITS, PenaltyEffect
 from clar_tune.analysis.families import Judging
-from clar_tune.analysis.layout import parts_of
 from clar_tune.analysis.records import Correlation, Row, Score
 from clar_tune.analysis.runs import RunView
+from clar_tune.conditions import parts_of
 from clar_tune.graphs import PROTOCOLS, VARIANTS
 from clar_tune.paper import printed_in
 

@@ -7,7 +7,7 @@ from statistics import fmean
 import numpy as np
 from numpy.typing import NDArray
 
-from clar_tune.analysis.arms import Arms, Finals, arms_of
+from clar_tune.analysis.cell_arms import Arms, Finals, arms_of
 from clar_tune.analysis.samples import Sample
 from clar_tune.analysis.scopes import (
     Effect,

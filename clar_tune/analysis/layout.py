@@ -1,18 +1,11 @@
 """Conditions in a table: some of their keys make columns, the others rows."""
 
-import re
 from collections.abc import Collection, Mapping
+
+from clar_tune.conditions import parts_of
 
 Place = tuple[str, str, str]
 """Graph, condition, method; in a table the condition of the row and the name of the column."""
-
-_NEXT = re.compile(r",(?=\w+=)")
-
-
-def parts_of(condition: str) -> dict[str, str]:
-    """``layers=8,clamp=1`` by key; a value may hold commas."""
-    pairs = (pair.partition("=") for pair in _NEXT.split(condition) if pair)
-    return {key: value for key, _, value in pairs}
 
 
 def condition_of(parts: Mapping[str, str], keys: Collection[str] | None = None) -> str:

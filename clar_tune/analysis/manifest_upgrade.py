@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from clar_tune.analysis.layout import parts_of
+from clar_tune.conditions import parts_of
 from clar_tune.errors import ClarTuneError
 from clar_tune.graphs import VARIANTS, dataset_named, known_facts, metric_of
 from clar_tune.records import Params, to_stored

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from clar_tune.analysis.layout import Place, split_label, whole_condition
 from clar_tune.analysis.records import CHAMPION
+from clar_tune.conditions import most_alike
 from clar_tune.graphs import VARIANTS
 
 Pair = tuple[Place, Place]
@@ -94,19 +95,9 @@ def _by_method(places: Iterable[Place]) -> dict[tuple[str, str], list[Place]]:
 
 
 def _most_alike(place: Place, plains: Iterable[Place]) -> Place | None:
-    """The plain backbone under the same condition.
-
-    A sweep over a regularizer's own parameter leaves its backbone without that key; keys that
-    change the graph must agree.
-    """
-    own = whole_condition(place)
-    found = []
-    for plain in plains:
-        other = whole_condition(plain)
-        missing = own.keys() - other.keys()
-        if other.items() <= own.items() and not missing & VARIANTS.keys():
-            found.append((len(missing), plain))
-    return min(found)[1] if found else None
+    """The plain backbone under the same condition."""
+    conditions = ((whole_condition(plain), plain) for plain in plains)
+    return most_alike(whole_condition(place), conditions, VARIANTS)
 
 
 def _are_rivals(place: Place, other: Place) -> bool:

@@ -137,10 +137,12 @@ def _entries(
 
 
 def study_progress(study: StudyView) -> StudyProgress:
-    """How far a stored study is."""
+    """How far a stored study is; finals of all arms count."""
     ended = [trial for trial in study.trials if trial.state != "running"]
     asked = len(study.trials) if study.used_up else study.asked
-    over = len(ended) >= asked
+    arms = ("on", *study.arms_asked) if study.over else ()
+    finals = [final for arm in arms for final in study.arm(arm)[: study.finals_asked]]
+    wanted = study.finals_asked * (1 + len(study.arms_asked))
     return StudyProgress(
         graph=study.graph,
         method=study.method,
@@ -157,8 +159,8 @@ def study_progress(study: StudyView) -> StudyProgress:
         pruning=bool(study.planned.rungs),
         search_seconds=sum((trial.seconds for trial in study.trials), 0.0),
         best=study.best.val_score if study.best else None,
-        finals=len(study.finals) if over else 0,
-        finals_wanted=study.finals_asked,
-        final_seconds=sum((final.seconds for final in study.finals), 0.0) if over else 0.0,
-        confirmed=over and study.winner is not None and len(study.finals) >= study.finals_asked,
+        finals=len(finals),
+        finals_wanted=wanted,
+        final_seconds=sum((final.seconds for final in finals), 0.0),
+        confirmed=study.over and study.winner is not None and len(finals) >= wanted,
     )

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeVar
 
+from clar_tune.analysis.arms import arms_in, idle_in, plain_partners
 from clar_tune.analysis.manifest_upgrade import upgraded
 from clar_tune.metric import metric_named
 from clar_tune.rows import FinalRow, PlannedStudy, RepeatScore, RunRow, StudyKey, TrialRow
@@ -19,10 +20,13 @@ class StudyView:
     search: int
     trials: tuple[TrialRow, ...] = ()
     finals: tuple[FinalRow, ...] = ()
-    """Finals of the winner as it is: those of its arm ``on``."""
-    arms: Mapping[str, tuple[FinalRow, ...]] = field(default_factory=dict)
-    """Finals of its other arms, by name."""
+    """Finals of the winner as it is: those of the arm ``on``."""
     winner: Winner | None = None
+    arms: Mapping[str, tuple[FinalRow, ...]] = field(default_factory=dict)
+    """Finals of the other arms of the winner, by name, as far as there are any."""
+    idle: frozenset[str] = frozenset()
+    """Planned arms that the winner does not have: they would be the winner itself, or there is
+    no plain winner to cross it with."""
     curves: Mapping[int, tuple[float, ...]] = field(default_factory=dict)
     """Validation scores of each trial's repeats in order, where they were asked for."""
 
@@ -58,16 +62,26 @@ class StudyView:
 
     @property
     def finals_asked(self) -> int:
-        """Finals that its winner was to have."""
+        """Finals that each arm of its winner was to have."""
         return self.planned.finals
+
+    @property
+    def arms_asked(self) -> tuple[str, ...]:
+        """Arms that its winner was to have beside ``on``."""
+        return tuple(arm for arm in self.planned.arms if arm not in self.idle)
+
+    @property
+    def finals_done(self) -> int:
+        """Finals of all arms of its winner."""
+        return sum(len(self.arm(arm)) for arm in ("on", *self.arms_asked))
+
+    def arm(self, name: str) -> tuple[FinalRow, ...]:
+        """Finals of one arm of the winner, in the order of their pairs."""
+        return self.finals if name == "on" else self.arms.get(name, ())
 
     def count(self, state: str) -> int:
         """Trials in a state."""
         return sum(trial.state == state for trial in self.trials)
-
-    def arm(self, name: str) -> tuple[FinalRow, ...]:
-        """Finals of one arm in order; none if it has no such arm."""
-        return self.finals if name == "on" else self.arms.get(name, ())
 
     @property
     def best(self) -> TrialRow | None:
@@ -82,14 +96,20 @@ class StudyView:
         return any(trial.used_up for trial in self.trials)
 
     @property
+    def over(self) -> bool:
+        """Whether its search has ended."""
+        ended = len(self.trials) - self.count("running")
+        return ended >= (len(self.trials) if self.used_up else self.asked)
+
+    @property
     def repeats(self) -> int:
         """Trainings of the search."""
         return sum(trial.repeats for trial in self.trials)
 
     @property
     def seconds(self) -> float:
-        """Time of the search and of the winner's finals, those of all its arms."""
-        finals = sum(f.seconds for own in (self.finals, *self.arms.values()) for f in own)
+        """Time of the search and of the winner's finals."""
+        finals = sum(final.seconds for final in self.finals)
         return finals + sum(trial.seconds for trial in self.trials)
 
 
@@ -141,10 +161,16 @@ def studies_of(
     begun = by_study(sorted(trials, key=lambda trial: (trial.started, trial.trial)))
     tested, trained = by_study(finals), by_study(repeats)
     plans = {(plan.graph, plan.method, plan.condition): plan for plan in row.planned}
-    return [
-        _view(plans[study[:3]], rows, tested.get(study, []), trained.get(study, []))
+    views = {
+        study: _view(plans[study[:3]], rows, tested.get(study, []), trained.get(study, []))
         for study, rows in begun.items()
-    ]
+    }
+    partners, found = plain_partners(row.planned), []
+    for study, view in views.items():
+        partner = partners.get(study[:3])
+        plain = views.get((*partner, study[3])) if partner else None
+        found.append(_with_arms(view, plain, tested.get(study, [])))
+    return found
 
 
 class OfStudy(Protocol):
@@ -188,17 +214,29 @@ def _view(
 ) -> StudyView:
     trials = [_with_repeats(trial, repeats) for trial in trials]
     best = winner(trials, planned.metric, planned.repeats)
-    arms: dict[str, list[FinalRow]] = {}
-    for final in sorted(finals, key=lambda final: final.repeat):
-        if best and final.trial == best.trial:
-            arms.setdefault(final.arm, []).append(final)
-    confirmed = {name: tuple(own) for name, own in arms.items()}
+    confirmed = [
+        final for final in finals if best and final.arm == "on" and final.trial == best.trial
+    ]
     return StudyView(
         planned=planned,
         search=trials[0].search,
         trials=tuple(trials),
-        finals=confirmed.pop("on", ()),
-        arms=confirmed,
+        finals=tuple(sorted(confirmed, key=lambda final: final.repeat)),
         winner=best,
         curves=_curves(repeats),
+    )
+
+
+def _with_arms(study: StudyView, plain: StudyView | None, finals: list[FinalRow]) -> StudyView:
+    """A study with the arms of its winner; ``plain`` is the study that it is crossed with."""
+    if study.best is None:
+        return study
+    known = plain is not None and plain.over
+    other = plain.best if plain is not None and known else None
+    regularizer = study.method.partition("+")[2] or "none"
+    idle = idle_in(regularizer, study.best.params, crossed=not known or other is not None)
+    return replace(
+        study,
+        arms=arms_in(finals, study.best.params, other.params if other else None),
+        idle=idle if study.over else frozenset(),
     )

@@ -38,7 +38,7 @@ def query(sql: str, form: str, store: str) -> None:
 
     \b
     Examples:
-      clar-tune query "SELECT graph, method, avg(test_score) FROM finals GROUP BY ALL"
+      clar-tune query "SELECT graph, method, arm, avg(test_score) FROM finals GROUP BY ALL"
       clar-tune query "FROM trials WHERE state = 'failed'" --format csv
       clar-tune query "DESCRIBE repeats"
     """  # noqa: D301

@@ -47,9 +47,11 @@ def repro(key: str, run: str | None, data: Path | None, as_json: bool, store: st
         click.echo(json.dumps({"key": row.key, "run": stored.name, "numbers": numbers, **here}))
     else:
         what = "final" if table == "finals" else "repeat"
+        arm = getattr(row, "arm", "on")
+        beside = "" if arm == "on" else f" ({arm})"
         click.echo(
-            f"{row.key}: {what} {row.repeat} of trial {row.trial}, {row.method} on {row.graph}, "
-            f"run {stored.name}"
+            f"{row.key}: {what} {row.repeat} of trial {row.trial}{beside}, {row.method} on "
+            f"{row.graph}, run {stored.name}"
         )
         _print(differences, here)
     same = here["stored"] == here["here"]

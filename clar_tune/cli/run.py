@@ -78,6 +78,8 @@ def output_options(command: Command) -> Command:
     return quiet(as_json(command))
 
 
+NOTHING_TO_ADD = "say what to add: --trials +20, --finals +10, --ablation."
+
 OWN = ("space_name", "name", "dry_run", "probe", "store", "quiet", "as_json")
 """Options of ``run`` that decide neither what is planned nor where it is done."""
 
@@ -191,6 +193,11 @@ def resume(run: str, store: str, quiet: bool, as_json: bool, **given: Any) -> No
 @click.argument("run")
 @click.option("--trials", type=More(), metavar="+N", help="More configurations per study.")
 @click.option("--finals", type=More(), metavar="+N", help="More trainings of each winner.")
+@click.option(
+    "--ablation",
+    is_flag=True,
+    help="Add what --no-ablation spared: finals with penalties switched off.",
+)
 @take_over_option
 @launch_options
 @store_option
@@ -199,21 +206,23 @@ def extend(
     run: str,
     trials: int | None,
     finals: int | None,
+    ablation: bool,
     store: str,
     quiet: bool,
     as_json: bool,
     **given: Any,
 ) -> None:
-    """Give a run more trials or finals.
+    """Give a run more trials or finals, or the arms that it was made without.
 
-    Where the winner stays, its finals stay; a new winner is confirmed anew.
+    Where the winner stays, its finals stay; a new winner is confirmed anew. More finals are
+    another look at the same question, which verdicts pay for: the manifest counts it.
 
     \b
     Example:
       clar-tune extend latest --trials +20 --finals +10
     """  # noqa: D301
-    if not trials and not finals:
-        raise click.UsageError("say what to add: --trials +20, --finals +10, or both.")
+    if not (trials or finals or ablation):
+        raise click.UsageError(NOTHING_TO_ADD)
     launch = launch_from(given)
     _refuse_unused(given)
     outcome = api.extend(
@@ -221,6 +230,7 @@ def extend(
         store=store,
         trials=trials or 0,
         finals=finals or 0,
+        ablation=ablation,
         launch=launch,
         observe=_observer(quiet=quiet),
         say=_say,

@@ -183,7 +183,8 @@ def _print_studies(studies: Sequence[StudyView]) -> None:
     for column in ("graph", "method", *(["condition"] if conditions else [])):
         table.add_column(column, overflow="fold")
     states = ("complete", "pruned", "failed")
-    for column in ("trials", *states, "retries", "repeats", "best", "finals"):
+    arms = any(study.planned.arms for study in studies)
+    for column in ("trials", *states, "retries", "repeats", "best", "finals", *["arms"] * arms):
         table.add_column(column, justify="right", no_wrap=True)
     for study in studies:
         score = study.best.val_score if study.best else None
@@ -197,8 +198,15 @@ def _print_studies(studies: Sequence[StudyView]) -> None:
             str(study.repeats),
             "" if score is None else f"{score:.4f}",
             f"{len(study.finals)}/{study.finals_asked}",
+            *([_arms(study)] if arms else []),
         )
     print_whole(table)
+
+
+def _arms(study: StudyView) -> str:
+    """Finals of the winner's other arms, of those asked for: ``40/80``."""
+    done, asked = study.finals_done - len(study.finals), len(study.arms_asked)
+    return f"{done}/{asked * study.finals_asked}" if asked else ""
 
 
 def _print_troubles(studies: Sequence[StudyView]) -> None:
@@ -236,6 +244,7 @@ def _as_dict(study: StudyView) -> dict[str, Any]:
         "winner": study.winner.trial if study.winner else None,
         "val_score": study.best.val_score if study.best else None,
         "finals": len(study.finals),
+        "arms": {arm: len(study.arm(arm)) for arm in study.arms_asked},
         "troubles": [
             {"trial": trial.trial, "text": line}
             for trial in study.trials

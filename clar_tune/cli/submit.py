@@ -11,7 +11,7 @@ import click
 from click.core import ParameterSource
 
 from clar_tune import api
-from clar_tune.cli.run import OWN, extend, launch_from, options_from, resume, run
+from clar_tune.cli.run import NOTHING_TO_ADD, OWN, extend, launch_from, options_from, resume, run
 from clar_tune.errors import ClusterError, ParameterError, StoreError
 from clar_tune.store import LATEST
 
@@ -133,8 +133,8 @@ def _checked(verb: str, words: list[str], folder: Path) -> Order:
     words = _with(words, "--store", _store(context))
     if verb == "run":
         return _checked_run(given, words, folder)
-    if verb == "extend" and not given["trials"] and not given["finals"]:
-        raise click.UsageError("say what to add: --trials +20, --finals +10, or both.", context)
+    if verb == "extend" and not (given["trials"] or given["finals"] or given["ablation"]):
+        raise click.UsageError(NOTHING_TO_ADD, context)
     launch_from(given).resources()  # refuses what no trial can have
     return Order(verb, given["run"], words, [], _PATIENCE)
 

@@ -155,6 +155,6 @@ def _progress(url: str, names: set[str]) -> dict[str, dict[str, Any]]:
                 "studies": len(studies),
                 "studies_asked": run.row.budget["studies"],
                 "trials": sum(len(study.trials) - study.count("running") for study in studies),
-                "finals": sum(len(study.finals) for study in studies),
+                "finals": sum(study.finals_done for study in studies),
             }
     return found

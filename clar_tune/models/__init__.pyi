@@ -1,7 +1,7 @@
 """Names that others may import from here; each is loaded when it is first used."""
 
 from .adjacency import Adjacency as Adjacency
-from .arms import ANY as ANY, Arm as Arm, arms_of as arms_of, method_of_arm as method_of_arm
+from .arms import Arm as Arm, arms_of as arms_of, method_of_arm as method_of_arm
 from .backbones import BACKBONES as BACKBONES
 from .complement import MAP_BYTES as MAP_BYTES, Complement as Complement
 from .host_reads import device_forms as device_forms, reads_are_free as reads_are_free

@@ -4,10 +4,7 @@ from dataclasses import dataclass
 
 from clar_tune.models.method import Method
 from clar_tune.records import Params
-from clar_tune.switches import is_off
-
-ANY = "any"
-"""The sampling that draws from all pairs: what it does as well is not the complement's doing."""
+from clar_tune.switches import ANY, idle_arms
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,19 +30,16 @@ def arms_of(method: Method, winner: Params, plain_winner: Params | None = None) 
     A winner whose regularizer is off, as that of every plain backbone, has no other arm; one
     without the complement's term has neither ``nl`` nor ``any``: both would be the winner.
     """
-    arms = {"on": Arm(method, winner)}
-    if is_off(method.regularizer, winner):
-        return arms
     plain, shared = method.plain, method.plain.share_of(winner)
-    arms["off"] = Arm(plain, shared)
+    arms = {"on": Arm(method, winner), "off": Arm(plain, shared)}
     if plain_winner is not None:
         penalties = {name: value for name, value in winner.items() if name not in shared}
         arms["cross"] = Arm(method, {**plain.share_of(plain_winner), **penalties})
-    if method.regularizer == "clar" and winner["beta"]:
+    if method.regularizer == "clar":
         arms["nl"] = Arm(method, {**winner, "beta": 0.0})
-        if winner["sampling"] != ANY:
-            arms["any"] = Arm(method, {**winner, "sampling": ANY})
-    return arms
+        arms["any"] = Arm(method, {**winner, "sampling": ANY})
+    idle = idle_arms(method.regularizer, winner)
+    return {name: arm for name, arm in arms.items() if name not in idle}
 
 
 def method_of_arm(method: Method, arm: str) -> Method:

@@ -98,7 +98,7 @@ def _page(context: Mapping[str, Any], content: str, studies: Mapping[str, str]) 
 
 def _state(study: StudyView) -> object:
     """Equal for equal studies."""
-    return study.trials, len(study.finals), study.winner, study.planned
+    return study.trials, study.finals_done, study.winner, study.planned
 
 
 def _digest(text: str) -> str:

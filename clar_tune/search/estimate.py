@@ -85,14 +85,14 @@ def estimates(
 
 def _trainings(study: StudyPlan) -> tuple[int, float]:
     """All that a study may need, and those that pruning will leave of them."""
-    rules = study.rules
+    rules, finals = study.rules, study.finals * (1 + len(study.arms))
     if not study.has_search:
-        return study.finals, float(study.finals)
+        return finals, float(finals)
     most = study.trials * rules.repeats
     expected = float(most)
     if rules.pruning:
         expected = expected_repeats(study.trials, rules.repeats, rules.reduction)
-    return most + study.finals, expected + study.finals
+    return most + finals, expected + finals
 
 
 class _Sampled:

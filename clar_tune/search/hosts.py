@@ -3,8 +3,8 @@
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 
-Task = tuple[int, int, int | None]
-"""A study's place in the plan, the number of a trial and, of a final, its own."""
+Task = tuple[int, int, str | None]
+"""A study's place in the plan, the number of a trial and, of a final, which it is."""
 
 LOST_IN_A_ROW = 3
 """Trials, or finals, whose workers are lost on a host, one after the other, until it is left out.

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from clar_tune.records import Params, TrainSpec
 from clar_tune.search.jobs import Job
 from clar_tune.search.study import StudyState
 from clar_tune.search.trial import Trial
@@ -19,25 +20,39 @@ class JobMaker:
         """The repeats of a trial up to where it is judged, in the time that it has left."""
         left = max(self._timeout - trial.seconds, 0.0)
         last = study.next_rung(trial.repeats)
-        return self._job(study, trial, "repeat", range(trial.repeats, last), left)
+        specs = self._specs(study, trial.params, "repeat", range(trial.repeats, last))
+        return self._job(study, trial, "repeat", trial.repeats, specs, left)
 
-    def final(self, study: StudyState, trial: Trial, number: int) -> Job:
+    def final(self, study: StudyState, arm: str, number: int) -> Job:
         """One final of a winner."""
-        return self._job(study, trial, "final", range(number, number + 1), self._timeout)
+        (trial,) = study.trials.values()  # of a study that is settled
+        params, numbers = study.finals.arms[arm], range(number, number + 1)
+        specs = self._specs(study, params, "final", numbers, arm)
+        return self._job(study, trial, "final", number, specs, self._timeout)
+
+    def _specs(
+        self, study: StudyState, params: Params, purpose: str, numbers: range, arm: str = "on"
+    ) -> tuple[TrainSpec, ...]:
+        graph_hash = self._graph_hashes[study.plan.columns.graph]
+        return tuple(study.plan.spec(params, purpose, n, graph_hash, arm) for n in numbers)
 
     def _job(
-        self, study: StudyState, trial: Trial, purpose: str, numbers: range, timeout: float
+        self,
+        study: StudyState,
+        trial: Trial,
+        purpose: str,
+        first: int,
+        specs: tuple[TrainSpec, ...],
+        timeout: float,
     ) -> Job:
-        plan = study.plan
-        graph_hash = self._graph_hashes[plan.columns.graph]
         return Job(
             study=study.place,
             trial=trial.trial,
             purpose=purpose,
-            first=numbers.start,
-            specs=tuple(plan.spec(trial.params, purpose, n, graph_hash) for n in numbers),
-            variant=plan.variant,
-            seed=plan.seed,
+            first=first,
+            specs=specs,
+            variant=study.plan.variant,
+            seed=study.plan.seed,
             timeout=timeout,
             alone=(study.place, trial.trial) in self.alone,
         )

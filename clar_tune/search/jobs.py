@@ -57,12 +57,21 @@ class Job:
     @property
     def task(self) -> Task:
         """What it is, however often it is handed out."""
-        return self.study, self.trial, self.first if self.purpose == "final" else None
+        return self.study, self.trial, self.told(self.first) if self.purpose == "final" else None
 
     @property
     def last(self) -> int:
         """Number after that of the last training."""
         return self.first + len(self.specs)
+
+    @property
+    def arm(self) -> str:
+        """The arm of a final."""
+        return self.spec.arm
+
+    def told(self, index: int) -> str:
+        """Training number ``index`` for people: ``repeat 2``, ``final 3``, ``final 3 of off``."""
+        return f"{self.purpose} {index}" + ("" if self.arm == "on" else f" of {self.arm}")
 
     def spec_of(self, index: int) -> TrainSpec:
         """Training number ``index``."""

@@ -13,7 +13,7 @@ def studies_under_way(scheduler: Scheduler) -> tuple[StudyProgress, ...]:
 def _study(study: StudyState) -> StudyProgress:
     planned, best, over = study.plan.planned, study.winner, study.over
     running = [study.trials[number] for number in study.running]
-    confirmed = study.finals.get(best.trial, {}) if best and study.ended else {}
+    finals = study.finals.seconds
     return StudyProgress(
         graph=planned.graph,
         method=planned.method,
@@ -30,8 +30,8 @@ def _study(study: StudyState) -> StudyProgress:
         pruning=bool(planned.rungs),
         search_seconds=over.seconds + sum(trial.seconds for trial in running),
         best=study.trials[best.trial].val_score if best else None,
-        finals=len(confirmed),
-        finals_wanted=planned.finals,
-        final_seconds=sum(confirmed.values(), 0.0),
+        finals=len(finals),
+        finals_wanted=study.finals.wanted,
+        final_seconds=sum(finals, 0.0),
         confirmed=study.confirmed,
     )

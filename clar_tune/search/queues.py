@@ -2,10 +2,12 @@
 
 import heapq
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 from typing import TypeVar
 
 from clar_tune.search.assignment import FILL, MOST_JOBS
+from clar_tune.search.finals import ORDER
 from clar_tune.search.jobs import Job
 from clar_tune.search.study import StudyState
 
@@ -25,7 +27,7 @@ class Queues:
 
     def __init__(self, studies: Sequence[StudyState], graphs: Sequence[str]) -> None:
         self.first: deque[Job] = deque()
-        self.finals: deque[Job] = deque()
+        self._finals: dict[tuple[int, int], deque[Job]] = {}  # by graph and arm
         self._studies = studies
         self._places = {graph: number for number, graph in enumerate(graphs)}
         self._asking: list[list[tuple[int, int]]] = [[] for _ in graphs]
@@ -44,9 +46,19 @@ class Queues:
         for heap in self._asking:
             heap.clear()
 
+    def add_final(self, job: Job) -> None:
+        """A final that is to be trained: graph by graph, within one arm by arm."""
+        place = self._places[job.spec.graph], ORDER.index(job.arm)
+        self._finals.setdefault(place, deque()).append(job)
+
+    @property
+    def finals(self) -> Iterator[Job]:
+        """All finals that wait in their own queue."""
+        return chain.from_iterable(self._finals.values())
+
     def waiting(self, workers: int, cost: Cost[Job]) -> list[Job]:
         """The jobs that a worker gets of those that wait; none if none waits."""
-        queue = self.first or self.finals
+        queue = self.first or self._first_finals()
         jobs = _together(queue, _share(len(queue), workers), cost, _fits)
         for _ in jobs:
             queue.popleft()
@@ -61,6 +73,11 @@ class Queues:
         for _ in studies:
             heapq.heappop(heap)
         return studies
+
+    def _first_finals(self) -> deque[Job]:
+        """The finals that come first: they are few kinds at a time."""
+        self._finals = {place: jobs for place, jobs in self._finals.items() if jobs}
+        return self._finals[min(self._finals)] if self._finals else deque()
 
     def put_back(self, studies: Iterable[StudyState]) -> None:
         """Studies that have asked, or may do so for the first time."""

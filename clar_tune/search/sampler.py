@@ -3,7 +3,7 @@
 import itertools
 import json
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -84,7 +84,7 @@ class Sampler:
 
     def start(self, number: int, params: Params) -> None:
         """Take in a configuration that was drawn without Optuna, or stored before."""
-        self._used.add(_identity(params))
+        self._used.add(identity(params))
         # The sampler is not asked for values that are given; a random one costs nothing.
         self._study.sampler = RandomSampler(seed=0)
         self._study.enqueue_trial(self._internal(params), skip_if_exists=False)
@@ -120,16 +120,16 @@ class Sampler:
         self._study.sampler = LEARNERS[rules.sampler](seed, plan.startup)
         trial = self._study.ask()
         params = plan.method.complete(self._suggest(trial))
-        if _identity(params) in self._used:
+        if identity(params) in self._used:
             self._study.tell(trial, state=TrialState.FAIL)
             return None
-        self._used.add(_identity(params))
+        self._used.add(identity(params))
         self._trials[number] = trial
         return params
 
     def _accepted(self, number: int, chosen: Params) -> dict[str, Value] | None:
         params = self._plan.method.complete(chosen)
-        if _identity(params) in self._used:
+        if identity(params) in self._used:
             return None
         self.start(number, params)
         return params
@@ -211,5 +211,6 @@ def _place(domain: Choice, value: Value) -> int:
     return next(place for place, choice in enumerate(domain.values) if same(value, choice))
 
 
-def _identity(params: Mapping[str, Value]) -> str:
+def identity(params: Params) -> str:
+    """What equal configurations share."""
     return json.dumps(params, sort_keys=True)

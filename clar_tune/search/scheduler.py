@@ -10,7 +10,8 @@ from dataclasses import replace
 
 from clar_tune.rows import FinalRow, RepeatRow, RepeatScore, StudyKey, TrialRow
 from clar_tune.search.assignment import BATCH, Assignment, Done
-from clar_tune.search.hosts import Hosts
+from clar_tune.search.confirmation import Confirmation
+from clar_tune.search.hosts import Hosts, Task
 from clar_tune.search.job_maker import JobMaker
 from clar_tune.search.jobs import Failure, Job, Outcome, TrainingResult, out_of_time
 from clar_tune.search.limits import Limits
@@ -56,7 +57,8 @@ class Scheduler:
         """The time that is left belongs to the finals of studies that ended."""
         self._pace = Pace(self.studies)
         self._queues = Queues(self.studies, plan.graphs)
-        self._lost: Counter[tuple[int, int, int]] = Counter()  # by study, trial, final
+        self._confirmation = Confirmation(self.studies)
+        self._lost: Counter[Task] = Counter()  # of finals
 
     def restore(
         self,
@@ -80,7 +82,7 @@ class Scheduler:
             places[repeat.study].restore_repeat(repeat)
         for final in finals:
             study = places[final.study]
-            study.record_final(final.trial, final.repeat, final.seconds)
+            study.record_final(final.arm, final.params, final.repeat, final.seconds)
         for study in begun:
             self._pace.add(study.plan.columns.graph, study.trainings, study.seconds)
             changed = study.restored()
@@ -88,6 +90,7 @@ class Scheduler:
                 self._write([study.trial_row(number) for number in changed])
             going_on = [study.trials[number] for number in sorted(study.running)]
             self._queues.first.extend(self._jobs.repeats(study, trial) for trial in going_on)
+        for study in begun:
             self._settle(study)
         self._queues.renew()
 
@@ -224,7 +227,7 @@ class Scheduler:
         if isinstance(done, Failure):
             if self._deserves_device(job, done):
                 self._jobs.alone.add((job.study, job.trial))
-                text = f"{job.purpose} {done.index}: tried again alone on a GPU ({done.text})"
+                text = f"{job.told(done.index)}: tried again alone on a GPU ({done.text})"
                 study.trials[job.trial].notes.append(text)
             else:
                 self._fail(job, done)
@@ -233,7 +236,7 @@ class Scheduler:
         record = done.record
         self._pace.add(job.spec.graph, 1, record.seconds)
         if job.purpose == "final":
-            study.record_final(job.trial, done.index, record.seconds)
+            study.record_final(job.arm, job.spec.params, done.index, record.seconds)
             rows.append(study.training_row(job.trial, done))
             return True
         if done.index == study.trials[job.trial].repeats:
@@ -260,8 +263,8 @@ class Scheduler:
             trial = study.trials[job.trial]
             if job.purpose == "repeat" and job.trial in study.running:
                 following.append(self._jobs.repeats(study, trial))
-            elif job.purpose == "final" and study.lacks_final(job.trial, job.first):
-                following.append(self._jobs.final(study, trial, job.first))
+            elif job.purpose == "final" and study.finals.lacks(job.arm, job.first):
+                following.append(self._jobs.final(study, job.arm, job.first))
         return following
 
     def _retried(self, job: Job, number: int, cause: str) -> list[Job]:
@@ -269,9 +272,9 @@ class Scheduler:
         study = self.studies[job.study]
         trial, final = study.trials[job.trial], job.purpose == "final"
         trial.retries += 1
-        trial.notes.append(f"{job.purpose} {number}: worker lost ({cause})")
-        self._lost[job.study, job.trial, number] += 1
-        losses = self._lost[job.study, job.trial, number] if final else trial.retries
+        trial.notes.append(f"{job.told(number)}: worker lost ({cause})")
+        self._lost[job.task] += final
+        losses = self._lost[job.task] if final else trial.retries
         if losses <= MAX_RETRIES:
             return [job if final else self._jobs.repeats(study, trial)]
         text = f"worker lost {losses} times, last: {cause}"
@@ -291,8 +294,8 @@ class Scheduler:
     def _fail(self, job: Job, failure: Failure) -> None:
         study = self.studies[job.study]
         if job.purpose == "final":
-            study.failed_finals.add((job.trial, job.first))
-            note = f"final {job.first}: {failure.kind}: {failure.text}"
+            study.finals.failed.add((job.arm, job.first))
+            note = f"{job.told(job.first)}: {failure.kind}: {failure.text}"
             study.trials[job.trial].notes.append(note)
         else:
             study.fail(job.trial, failure)
@@ -328,11 +331,8 @@ class Scheduler:
         if study.settled or not study.ended:
             return
         study.settle()
-        best = study.winner
-        for number in study.missing_finals():
-            assert best is not None
-            trial = study.trials[best.trial]
-            self._queues.finals.append(self._jobs.final(study, trial, number))
+        for other, arm, number in self._confirmation.finals_after(study):
+            self._queues.add_final(self._jobs.final(other, arm, number))
 
     def _search_must_end(self) -> bool:
         """Whether the time left is needed for the finals of studies that ended."""

@@ -7,7 +7,9 @@ from datetime import UTC, datetime
 from typing import NamedTuple, Protocol
 
 from clar_tune.metric import metric_named
+from clar_tune.records import Params
 from clar_tune.rows import FinalRow, RepeatRow, RepeatScore, TrialRow, rungs_up_to
+from clar_tune.search.finals import Finals
 from clar_tune.search.jobs import Failure, TrainingResult
 from clar_tune.search.sampler import Sampler
 from clar_tune.search.trial import Trial, training_row, trial_row
@@ -62,9 +64,7 @@ class StudyState:
         self.over = Ended()
         self.used_up = False
         """A finite space without a configuration that was not tried."""
-        self.finals: dict[int, dict[int, float]] = {}
-        """Seconds of each final by trial and number; a search knows no test score."""
-        self.failed_finals: set[tuple[int, int]] = set()
+        self.finals = Finals(plan)
         self.trainings, self.seconds = 0, 0.0
         self._best: list[Trial] = []  # the winner so far, if there is one
         self.settled = False
@@ -102,30 +102,20 @@ class StudyState:
         """The trial with the highest number."""
         return self.trials[max(self.trials)]
 
-    def missing_finals(self) -> list[int]:
-        """Finals of the winner that are still to be trained."""
-        best = self.winner if self.ended else None
-        if best is None:
-            return []
-        done = self.finals.get(best.trial, {})
-        return [number for number in range(self.plan.finals) if number not in done]
-
-    def lacks_final(self, trial: int, number: int) -> bool:
-        """Whether a final was neither done nor given up."""
-        done = number in self.finals.get(trial, {})
-        return not done and (trial, number) not in self.failed_finals
+    @property
+    def best_params(self) -> Params | None:
+        """The parameters of the winner so far."""
+        return self._best[0].params if self._best else None
 
     @property
     def confirmed(self) -> bool:
         """Whether the winner has all its finals."""
-        return self.ended and self.winner is not None and not self.missing_finals()
+        return self.settled and self.finals.complete
 
     @property
     def has_more(self) -> bool:
         """Whether more time would bring it further: trials, or finals that were not tried."""
-        best = self.winner
-        tried = {index for trial, index in self.failed_finals if best and trial == best.trial}
-        return not self.ended or bool(set(self.missing_finals()) - tried)
+        return not self.ended or self.finals.has_more
 
     def ask(self) -> Trial | None:
         """Start another trial; ``None`` if no configuration is left."""
@@ -160,9 +150,9 @@ class StudyState:
         self.trials[number].failure = failure
         self._end(self.trials[number], "failed")
 
-    def record_final(self, number: int, index: int, seconds: float) -> None:
+    def record_final(self, arm: str, params: Params, number: int, seconds: float) -> None:
         """Take in one final."""
-        self.finals.setdefault(number, {})[index] = seconds
+        self.finals.record(arm, params, number, seconds)
         self.trainings, self.seconds = self.trainings + 1, self.seconds + seconds
 
     def restore(self, rows: Iterable[TrialRow]) -> None:
@@ -220,8 +210,10 @@ class StudyState:
         return training_row(self.plan.columns, number, done)
 
     def settle(self) -> None:
-        """Once ended: keep the winner, and free what only a search needs."""
+        """Once ended: keep the winner, whose finals follow, and free what only a search needs."""
         self.settled = True
+        if self._best:
+            self.finals.choose(self._best[0].params)
         self.trials = {trial.trial: trial for trial in self._best}
         self._sampler = self._judge = None
 

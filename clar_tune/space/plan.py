@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from clar_tune.errors import ParameterError, UnknownName
 from clar_tune.graphs import (
     PROTOCOLS,
+    VARIANTS,
     check_protocol,
     check_size,
     check_variant,
@@ -33,6 +34,7 @@ from clar_tune.space.bounds import (
     check_studies,
     check_trainings,
 )
+from clar_tune.space.groups import in_groups
 from clar_tune.space.model import (
     SAMPLERS,
     Condition,
@@ -87,6 +89,10 @@ class Options:
     """Whether winners are confirmed with their penalties switched off as well."""
 
 
+Group = tuple[str, str, str, int]
+"""Graph, backbone, condition without parameters of regularizers, number of the search."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudyPlan:
     """The search for one (graph, method, condition), with its budget and its rules."""
@@ -94,6 +100,8 @@ class StudyPlan:
     columns: StudyColumns
     variant: Mapping[str, Value]
     """What the condition changes of the graph; its other values are fixed parameters."""
+    shared_condition: str
+    """What of the condition its backbone knows too."""
     metric: str
     method: Method
     parameters: ParameterSet
@@ -108,6 +116,20 @@ class StudyPlan:
     device: str = "cpu"
     ablation: bool = True
     """Whether its winner's finals have arms beside ``on``."""
+    arms: tuple[str, ...] = ()
+    """Arms that its finals have beside ``on``, as far as its winner allows."""
+    exchanged: int = 0
+    """How many of the last trials of its search, as it was first asked for, try the shared
+    parameters that other studies of its group found best."""
+
+    @property
+    def group(self) -> Group:
+        """Studies of one group share parameters: those of a backbone on a graph, in one search.
+
+        Their conditions differ in parameters of regularizers alone.
+        """
+        of = self.columns
+        return of.graph, of.backbone, self.shared_condition, of.search
 
     @property
     def name(self) -> str:
@@ -137,6 +159,8 @@ class StudyPlan:
             finals=self.finals,
             rungs=rungs_up_to(rules.repeats, rules.reduction) if pruned else (),
             parameters=self.parameters.stored,
+            arms=self.arms,
+            exchanged=self.exchanged,
         )
 
     @property
@@ -180,6 +204,7 @@ class StudyPlan:
             device=self.device,
             stop=training.stop,
             arm=arm,
+            beside=of.method if arm == "off" else "",
         )
 
 
@@ -229,7 +254,7 @@ def make_plan(space: Space, options: Options) -> Plan:
         raise ParameterError(
             f"--conditions {','.join(options.conditions or ())}: no study of {space.name} has all."
         )
-    return Plan(space, options, studies)
+    return Plan(space, options, tuple(in_groups(studies, options)))
 
 
 def _settings(space: Space, options: Options) -> Settings:
@@ -365,6 +390,7 @@ def _studies(
                 search=search,
             ),
             variant=variant,
+            shared_condition=condition_text(_shared(method, condition)),
             metric=metric,
             method=method,
             parameters=parameters,
@@ -378,3 +404,9 @@ def _studies(
             device=options.device or "cpu",
             ablation=options.ablation,
         )
+
+
+def _shared(method: Method, condition: Condition) -> Condition:
+    """What of a condition the plain backbone can be studied under."""
+    known = {*VARIANTS, *method.plain.parameters()}
+    return {name: value for name, value in condition.items() if name in known}

@@ -7,8 +7,9 @@ from typing import Any
 
 from clar_tune.errors import ParameterError
 from clar_tune.graphs import Graph, search_nodes
-from clar_tune.models import ANY, Arm, Method, TensorGraph, arms_of
+from clar_tune.models import Arm, Method, TensorGraph, arms_of
 from clar_tune.records import Params, TrainRecord, TrainSpec, stored_as
+from clar_tune.switches import ANY
 from clar_tune.training.frequencies import Energy, Frequencies
 from clar_tune.training.held_out import test_score
 from clar_tune.training.loop import Report, train

@@ -37,6 +37,10 @@ settings:
 """
 
 
+ARMS = 2 * (1 + 5)
+"""Arms of all winners of ``SPACE``: gcn has one, gcn+clar five, on both graphs."""
+
+
 def plan_from(text: str = SPACE, **options: Any) -> Plan:
     return make_plan(parse_space(text, "simulated", "simulated.yaml"), Options(**options))
 

@@ -113,7 +113,7 @@ def test_a_run_is_searched_confirmed_and_stored_without_a_word(place, capfd):
     )
     assert outcome.store.url == str(place.url)
     assert place.stored.row.state == "finished"
-    assert place.counts() == (1 + 8, 2 + 2)
+    assert place.counts() == (1 + 8, 2 + 5 * 2)
     assert capfd.readouterr() == ("", "")
 
 
@@ -128,7 +128,7 @@ def test_options_and_resources_are_those_of_the_call(place):
     options = from_stored(Options, place.stored.row.options)
     given = {"threads": 2, "cpus": 2.0, "gpus": 0.5, "device": "cpu"}
     assert options == Options(trials=5, methods=("gcn+clar",), **given)
-    assert place.counts() == (5, 2)
+    assert place.counts() == (5, 4 * 2)  # no plain winner to be crossed with
 
 
 def test_a_run_keeps_the_device_that_it_began_on(place, monkeypatch):
@@ -167,7 +167,7 @@ def test_a_time_budget_pauses_and_resume_finishes(place):
     assert place.counts() == (0, 0)
     outcome = api.resume("it", store=place.url)
     assert (outcome.state, outcome.worked) == ("finished", True)
-    assert place.counts() == (9, 4)
+    assert place.counts() == (9, 12)
 
 
 def test_nothing_is_left_of_a_finished_run(place):
@@ -204,6 +204,27 @@ def test_extending_adds_trials_and_finals_and_keeps_the_start_up(place):
     api.extend("it", store=place.url, finals=1)
     options = from_stored(Options, place.stored.row.options)
     assert (options.trials, options.finals, options.first_trials) == (12, 4, 8)
+
+
+def test_arms_are_added_to_a_run_that_was_made_without(place):
+    place.run(options=Options(ablation=False))
+    assert place.counts() == (9, 4)
+    assert api.extend("it", store=place.url, ablation=True).state == "finished"
+    assert place.counts() == (9, 2 + 5 * 2)
+    assert place.stored.row.looks == 0  # it is the first look at what they tell
+    with pytest.raises(ParameterError, match="nothing to add"):
+        api.extend("it", store=place.url, ablation=True)
+
+
+def test_more_finals_are_another_look(place):
+    place.run()
+    api.extend("it", store=place.url, trials=1)
+    assert place.stored.row.looks == 0
+    for looks in (1, 2):
+        api.extend("it", store=place.url, finals=1)
+        assert place.stored.row.looks == looks
+    assert api.resume("it", store=place.url).state == "finished"
+    assert place.stored.row.looks == 2
 
 
 def test_an_incomplete_run_tells_which_studies_lack_what(place):

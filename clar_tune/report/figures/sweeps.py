@@ -5,7 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from clar_tune.analysis import Comparison, Correlation, Score, condition_of, parts_of
+from clar_tune.analysis import Comparison, Correlation, Score, condition_of
+from clar_tune.conditions import parts_of
 from clar_tune.metric import metric_named
 from clar_tune.report.blocks import Figure
 from clar_tune.report.figures.names import file_stem, place_name, short

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from support.simulation import Memory, plan_from, pretend, scheduler_for, work
+from support.simulation import ARMS, Memory, plan_from, pretend, scheduler_for, work
 
 from clar_tune.cluster.capacity import Capacity
 from clar_tune.cluster.resources import Node, Resources
@@ -75,8 +75,12 @@ def test_a_final_is_tried_again_too_and_given_up_then():
 
     scheduler, memory, jobs = worked(train)
     assert scheduler.state == "incomplete"
-    finals = [(job.study, job.alone) for job, i in jobs if job.purpose == "final" and i == 1]
-    assert sorted(finals) == [(n, alone) for n in range(4) for alone in (False, True)]
+    finals = [
+        (job.study, job.arm, job.alone) for job, i in jobs if job.purpose == "final" and i == 1
+    ]
+    arms = [(n, arm) for n in range(4) for arm in ["on", *scheduler.plan.studies[n].arms]]
+    assert len(arms) == ARMS
+    assert sorted(finals) == sorted((*arm, alone) for arm in arms for alone in (False, True))
     assert not [row for row in memory.finals if row.repeat == 1]
 
 

@@ -3,7 +3,7 @@
 import itertools
 
 import pytest
-from support.simulation import Memory, hashes_of, next_job, plan_from, pretend, trained
+from support.simulation import ARMS, Memory, hashes_of, next_job, plan_from, pretend, trained
 
 from clar_tune.cluster.asha import Asha
 from clar_tune.search.hosts import LOST_IN_A_ROW, Hosts
@@ -91,7 +91,7 @@ def test_a_poisoned_host_among_two_fails_no_trial(cluster):
     assert sum(row.retries for row in rows) == losses
     for graph in scheduler.plan.graphs:
         assert len(memory.of(graph, "gcn+clar")) == 10
-    assert len(memory.finals) == 4 * 3
+    assert len(memory.finals) == ARMS * 3
 
 
 def test_finals_lost_in_a_row_count_one_by_one(cluster):

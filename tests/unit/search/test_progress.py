@@ -3,7 +3,7 @@
 import io
 
 import pytest
-from support.simulation import Memory, plan_from, pretend, scheduler_for, trained, work
+from support.simulation import ARMS, Memory, plan_from, pretend, scheduler_for, trained, work
 
 from clar_tune.cli.live import WAITING, Board, Lines, Silent, progress_of, view_on
 from clar_tune.cluster import driver, gpu_devices
@@ -21,7 +21,7 @@ def test_a_finished_run_has_nothing_left():
     work(scheduler)
     progress = progress_of(scheduler)
     assert progress.confirmed == 4 and progress.seconds_left == 0
-    assert progress.total("done") == 22 and progress.total("finals") == 12
+    assert progress.total("done") == 22 and progress.total("finals") == ARMS * 3
     assert progress.studies[1].best is not None
 
 

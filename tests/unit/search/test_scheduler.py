@@ -6,6 +6,7 @@ from dataclasses import asdict
 
 import pytest
 from support.simulation import (
+    ARMS,
     SPACE,
     Memory,
     next_job,
@@ -35,8 +36,9 @@ def test_budgets_are_exact():
         states = Counter(row.state for row in memory.of(graph, "gcn+clar"))
         assert states["complete"] + states["pruned"] == 10 and states["pruned"] > 0
         for method in ("gcn", "gcn+clar"):
-            finals = [r.repeat for r in memory.finals if (r.graph, r.method) == (graph, method)]
-            assert sorted(finals) == [0, 1, 2]
+            finals = [r for r in memory.finals if (r.graph, r.method) == (graph, method)]
+            for arm in ("on", "off", "cross", "nl", "any") if method == "gcn+clar" else ("on",):
+                assert sorted(r.repeat for r in finals if r.arm == arm) == [0, 1, 2]
     keys = [row.key for row in [*memory.repeats, *memory.finals]]
     assert len(keys) == len(set(keys))
 
@@ -163,7 +165,7 @@ def test_a_run_cut_off_anywhere_and_resumed_keeps_all_rows_and_budgets(workers):
         assert set(keys.values()) == {1}
         states = Counter(row.state for row in memory.of("csbm-homophily", "gcn+clar"))
         assert states["complete"] + states["pruned"] == 10
-        assert len(memory.finals) >= 4 * 3
+        assert len(memory.finals) >= ARMS * 3
 
 
 def test_one_worker_cut_off_anywhere_ends_as_if_nothing_had_happened():
@@ -206,7 +208,7 @@ def test_an_interrupt_during_the_last_final_changes_nothing():
     scheduler = scheduler_for(plan_from(), memory)
 
     def train(job, index):
-        scheduler.limits.draining = len(memory.finals) == 11
+        scheduler.limits.draining = len(memory.finals) == ARMS * 3 - 1
         return pretend(job, index)
 
     work(scheduler, train)
@@ -323,7 +325,7 @@ def test_a_final_that_fails_is_noted_and_tried_again_by_the_next_driver():
     assert "final 1: diverged: no number" in memory.of("csbm-homophily", "gcn")[0].notes
     again = scheduler_for(plan_from(), memory)
     work(again)
-    assert again.state == "finished" and len(memory.finals) == 4 * 3
+    assert again.state == "finished" and len(memory.finals) == ARMS * 3
 
 
 def test_draining_ends_after_the_repeats_under_way_and_prunes_nothing():
@@ -380,7 +382,9 @@ def test_extending_adds_trials_and_confirms_again_only_where_the_winner_changed(
         columns = study.plan.columns
         mine = [r for r in memory.finals if (r.graph, r.method) == (columns.graph, columns.method)]
         changed = winners[columns.graph, columns.method] != study.winner.trial
-        assert len(mine) == (3 + 4 if changed else 4)
+        assert len([r for r in mine if r.arm == "on"]) == (3 + 4 if changed else 4)
+        # All winners have the same shared parameters: what is trained without penalty stays.
+        assert len([r for r in mine if r.arm == "off"]) == (4 if study.plan.arms else 0)
 
 
 def test_searches_are_repeated_with_other_seeds():

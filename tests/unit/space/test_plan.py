@@ -285,3 +285,70 @@ def test_the_stop_rule_of_a_space_is_that_of_its_trainings():
     assert specs[0].key != specs[1].key
     with pytest.raises(SpaceError, match="unknown stop 'relased'. Did you mean 'released'"):
         plan_from(SPACE + "training: {stop: relased}\n")
+
+
+def arms(**options) -> dict[str, tuple[str, ...]]:
+    return {s.columns.method: s.arms for s in plan_from(GROUPED, **options).studies}
+
+
+GROUPED = """
+graphs: [csbm-homophily]
+methods: [gcn, gcn+clar, gcn+dropedge, sage+clar, sage+nl]
+protocol: balanced-60-20-20
+search: {trials: 16}
+settings:
+  tuned:
+    shared: {lr: {low: 0.001, high: 0.1, log: true}}
+    regularizers: {clar: {}, dropedge: {rate: 0.5}, nl: {}}
+"""
+
+
+def test_arms_are_planned_beside_a_plain_study_of_the_backbone():
+    assert arms() == {
+        "gcn": (),
+        "gcn+clar": ("off", "cross", "nl", "any"),
+        "gcn+dropedge": ("off", "cross"),
+        "sage+clar": ("off", "nl", "any"),
+        "sage+nl": ("off",),
+    }
+    assert set(arms(ablation=False).values()) == {()}
+
+
+def test_the_plain_study_of_an_arm_may_lack_parameters_of_the_regularizer():
+    found = {study.name: study.arms for study in varied_plan(SWEPT).studies}
+    assert found["csbm-homophily gcn+clar clamp=null,layers=4"][:2] == ("off", "cross")
+    apart = varied_plan(SWEPT.replace("[2, 4, 8]}, methods: [gcn]", "[2]}, methods: [gcn]"))
+    found = {study.name: study.arms for study in apart.studies}
+    assert found["csbm-homophily gcn+clar clamp=1,layers=2"][:2] == ("off", "cross")
+    assert found["csbm-homophily gcn+clar clamp=1,layers=4"] == ("off", "nl", "any")
+
+
+def exchanged(text: str = GROUPED, **options) -> dict[str, int]:
+    return {s.columns.method: s.exchanged for s in plan_from(text, **options).studies}
+
+
+def test_a_quarter_of_the_trials_is_exchanged_where_a_plain_study_is_among_others():
+    sixteen = {"gcn": 4, "gcn+clar": 4, "gcn+dropedge": 4, "sage+clar": 0, "sage+nl": 0}
+    assert exchanged() == sixteen
+    assert exchanged(trials=8)["gcn"] == 2 and exchanged(trials=43)["gcn"] == 10
+    assert exchanged(trials=7)["gcn"] == 0
+    assert exchanged(sampler="random") == exchanged(sampler="gp", pruning=False) == sixteen
+    assert exchanged(methods=("gcn",)) == {"gcn": 0}
+    assert exchanged(trials=36, first_trials=16) == sixteen
+
+
+def test_a_study_without_a_search_or_with_a_used_up_space_exchanges_nothing():
+    finite = GROUPED.replace("{low: 0.001, high: 0.1, log: true}", "{choices: [0.01, 0.1]}")
+    assert set(exchanged(finite).values()) == {0}
+    assert set(exchanged(finite, sampler="grid").values()) == {0}
+    one = finite.replace("{rate: 0.5}", "{rate: {low: 0, high: 0.5}}")
+    # gcn has two configurations, clar too: dropedge alone has nobody to learn from.
+    assert set(exchanged(one).values()) == {0}
+    both = one.replace("clar: {}", "clar: {alpha: {low: 0, high: 1}}")
+    assert exchanged(both) == {**exchanged(one), "gcn+clar": 4, "gcn+dropedge": 4}
+
+
+def test_a_planned_study_tells_its_arms_and_its_exchange():
+    planned = plan_from(GROUPED).studies[1].planned
+    assert (planned.arms, planned.exchanged) == (("off", "cross", "nl", "any"), 4)
+    assert from_stored(PlannedStudy, json.loads(json.dumps(to_stored(planned)))) == planned

@@ -1,0 +1,91 @@
+"""The finals of one study: what each arm of its winner trains, and which of them are done."""
+
+from collections.abc import Iterator
+
+from clar_tune.models import arms_of
+from clar_tune.records import Params
+from clar_tune.search.sampler import identity
+from clar_tune.space import StudyPlan
+from clar_tune.switches import ARMS
+
+ORDER = ("on", *ARMS)
+"""Arms in the order in which they are trained: when time runs out, scores are whole first."""
+
+
+class Finals:
+    """Which finals a winner is to have.
+
+    A final is known by its arm, its parameters and its number, not by its trial: two winners of
+    a study, one after the other, may share an arm, whose training is then done once.
+    """
+
+    def __init__(self, plan: StudyPlan) -> None:
+        self._plan = plan
+        self.each = plan.finals
+        """How many each arm is to have."""
+        self.arms: dict[str, Params] = {}
+        """What each arm trains; none before the winner is chosen."""
+        self.awaits_plain = False
+        """Whether the winner is to be crossed with a plain one that is not known yet."""
+        self.failed: set[tuple[str, int]] = set()
+        """Arm and number of those that this driver gave up."""
+        self._winner: Params | None = None
+        self._done: dict[tuple[str, str], dict[int, float]] = {}  # seconds by number
+
+    def choose(self, winner: Params) -> None:
+        """Take in the winner's parameters; which plain winner it is crossed with comes later."""
+        arms = arms_of(self._plan.method, winner, plain_winner=winner)
+        wanted = [arm for arm in ORDER if arm in arms and arm in ("on", *self._plan.arms)]
+        self._winner = winner
+        self.awaits_plain = "cross" in wanted
+        self.arms = {arm: arms[arm].params for arm in wanted if arm != "cross"}
+
+    def cross(self, plain_winner: Params | None) -> None:
+        """Take in the plain winner's parameters, if there is one."""
+        if self.awaits_plain and self._winner is not None and plain_winner is not None:
+            arms = arms_of(self._plan.method, self._winner, plain_winner)
+            self.arms["cross"] = arms["cross"].params
+        self.awaits_plain = False
+
+    def record(self, arm: str, params: Params, number: int, seconds: float) -> None:
+        """Take in one final."""
+        self._done.setdefault((arm, identity(params)), {})[number] = seconds
+
+    def missing(self) -> list[tuple[str, int]]:
+        """Arm and number of those that are still to be trained."""
+        return [
+            (arm, number)
+            for arm, done in self._of_winner()
+            for number in range(self.each)
+            if number not in done
+        ]
+
+    def lacks(self, arm: str, number: int) -> bool:
+        """Whether a final was neither done nor given up."""
+        return (arm, number) in self.missing() and (arm, number) not in self.failed
+
+    @property
+    def complete(self) -> bool:
+        """Whether there is a winner that has all of them."""
+        return bool(self.arms) and not self.awaits_plain and not self.missing()
+
+    @property
+    def has_more(self) -> bool:
+        """Whether more time would bring some that were not tried."""
+        return self.awaits_plain or bool(set(self.missing()) - self.failed)
+
+    @property
+    def wanted(self) -> int:
+        """How many there are to be, as far as that is known."""
+        arms = len(self.arms) + self.awaits_plain if self.arms else 1 + len(self._plan.arms)
+        return self.each * arms
+
+    @property
+    def seconds(self) -> list[float]:
+        """What those of the winner took, one by one."""
+        return [seconds for _, done in self._of_winner() for seconds in done.values()]
+
+    def _of_winner(self) -> Iterator[tuple[str, dict[int, float]]]:
+        for arm in ORDER:
+            if arm in self.arms:
+                yield arm, self._done.get((arm, identity(self.arms[arm])), {})
