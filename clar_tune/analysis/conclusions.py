@@ -64,11 +64,11 @@ def _sentences(found: Findings) -> Iterator[str]:
     effects, metrics = found.effects, of_effects.metrics_of(found.rows)
     correlated = list(correlation_sentences(found.correlations))
     yield from _shift(found.rows)
+    yield from found.mixed
     yield from correlated if effects else correlated[1:]
     yield from of_effects.decided_cells(effects, metrics)
     yield from of_effects.undecided_cells(effects, found.rows)
     yield from of_effects.other_tallies(effects, metrics) if effects else ()
-    yield from found.mixed
     yield from remarks.unfinished(found.places, found.scores)
     yield from _without_arms(found)
     yield from of_effects.floor_cells(effects)

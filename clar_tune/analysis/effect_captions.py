@@ -28,8 +28,8 @@ def effect_captions(
 
 
 def _scopes(effects: Sequence[PenaltyEffect], *, outer: bool) -> Iterator[str]:
-    first = "this test set, new training splits" if outer else "this graph, new splits"
-    yield f"±: 95 % interval, {first}."
+    if outer:
+        yield "±: 95 % interval, this test set, new training splits; verdicts are those of ± nodes."
     if any(effect.nodes_half is not None for effect in effects):
         chosen = "" if outer else "; configuration chosen on these nodes"
         yield (

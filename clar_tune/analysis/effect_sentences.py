@@ -22,23 +22,21 @@ def metrics_of(rows: Sequence[Row]) -> Metrics:
 
 def headline_of(effects: Sequence[PenaltyEffect], metrics: Metrics) -> str:
     """How many effects are decided, and how: of clar, or of the first regularizer."""
-    names = list(dict.fromkeys(effect.regularizer for effect in effects))
-    champion = CHAMPION if CHAMPION in names else names[0]
-    own = [effect for effect in effects if effect.regularizer == champion]
-    return f"{champion.upper()}: {_tally(own, metrics)}"
+    (name, own), *_ = _by_regularizer(effects).items()
+    return f"{name.upper()}: {_tally(own, metrics)}"
 
 
 def other_tallies(effects: Sequence[PenaltyEffect], metrics: Metrics) -> Iterator[str]:
     """The same of all other regularizers, in one sentence."""
-    names = list(dict.fromkeys(effect.regularizer for effect in effects))
-    champion = CHAMPION if CHAMPION in names else names[0]
-    others = [
-        f"{name}: {_tally([e for e in effects if e.regularizer == name], metrics)}"
-        for name in names
-        if name != champion
-    ]
+    _, *others = _by_regularizer(effects).items()
     if others:
-        yield f"{'; '.join(others)}."
+        yield f"{'; '.join(f'{name}: {_tally(own, metrics)}' for name, own in others)}."
+
+
+def _by_regularizer(effects: Sequence[PenaltyEffect]) -> dict[str, list[PenaltyEffect]]:
+    """Effects of each, those of clar first."""
+    names = sorted(dict.fromkeys(e.regularizer for e in effects), key=lambda n: n != CHAMPION)
+    return {name: [e for e in effects if e.regularizer == name] for name in names}
 
 
 def _tally(effects: Sequence[PenaltyEffect], metrics: Metrics) -> str:
@@ -61,13 +59,19 @@ def _within(effects: Sequence[PenaltyEffect], metrics: Metrics) -> str:
 
 def decided_cells(effects: Sequence[PenaltyEffect], metrics: Metrics) -> Iterator[str]:
     """Which effects are decided, with their numbers."""
+    ordered = [effect for own in _by_regularizer(effects).values() for effect in own]
     parts = []
     for word in DECIDED:
-        own = [effect for effect in effects if effect.verdict == word]
+        own = [effect for effect in ordered if effect.verdict == word]
+        told = _within(own, metrics) if word == "equal" else word
         if own:
-            parts.append(f"{word} {_with_numbers(own, metrics)}")
+            parts.append(f"{told}: {_with_numbers(own, metrics)}")
     if parts:
-        yield f"{AT} changes {_what(effects, metrics)}: {'; '.join(parts)}."
+        yield f"{AT} changes {_what(effects, metrics)}. {_capital('; '.join(parts))}."
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]
 
 
 def _with_numbers(effects: Sequence[PenaltyEffect], metrics: Metrics) -> str:
@@ -147,16 +151,17 @@ def collapsed_cells(effects: Sequence[PenaltyEffect]) -> Iterator[str]:
 
 def complement_cells(effects: Sequence[PenaltyEffect], metrics: Metrics) -> Iterator[str]:
     """What pairs of the complement do beyond pairs of any nodes, and beyond nl."""
+    parts = []
     for field, against in (("over_any", "pairs of any nodes"), ("over_nl", "nl")):
         own = [e for e in effects if getattr(e, field) is not None]
         adds = [e for e in own if getattr(e, field) > (getattr(e, f"{field}_half") or 0.0)]
         if own:
-            listed = some(f"{named(e)} ({_difference(e, field, metrics)})" for e in (adds or own))
-            where = f"in {len(adds)} of {counted(len(own), 'cell')}" if adds else "in no cell"
-            yield (
-                f"The complement does more than {against} {where}, by unadjusted 95 % intervals: "
-                f"{listed}."
+            listed = some((f"{named(e)} {_difference(e, field, metrics)}" for e in adds or own), 3)
+            parts.append(
+                f"than {against} in {len(adds)} of {counted(len(own), 'cell')} ({listed})"
             )
+    if parts:
+        yield f"The complement does more {', '.join(parts)}, by unadjusted 95 % intervals."
 
 
 def _difference(effect: PenaltyEffect, field: str, metrics: Metrics) -> str:

@@ -141,7 +141,8 @@ def effects_table(comparison: Comparison) -> Table:
         *((BALANCED,) if shifted else ()),
         *(OVER_NL, OVER_ANY, UNITS, COLLAPSED, NEEDED),
     )
-    title = "Effect of the penalty: on less off, at the configurations this search found"
+    unit = ", in points" if all(in_percent(c.metric) for c in _cells(comparison)) else ""
+    title = f"Effect of the penalty{unit}: on less off, at the configurations this search found"
     return table_of(
         "effects-of-penalties", title, fields, _cells(comparison), 2, grouped=True, media=(PRINT,)
     )
