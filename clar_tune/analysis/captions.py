@@ -10,6 +10,7 @@ from clar_tune.analysis.records import Correlation, Row, Score
 from clar_tune.analysis.runs import RunView
 from clar_tune.conditions import parts_of
 from clar_tune.graphs import PROTOCOLS, VARIANTS
+from clar_tune.metric import metric_named
 from clar_tune.paper import printed_in
 
 
@@ -42,7 +43,8 @@ def caption_of(shown: Captioned, judging: Judging, interval: str = SPLITS) -> It
     yield from _variants(rows)
     yield from _correlations(shown.correlations)
     yield from _floors(rows)
-    yield from effect_captions(shown.effects, judging, outer=_outer(runs))
+    percent = all(metric_named(row.metric).percent for row in rows)
+    yield from effect_captions(shown.effects, judging, outer=_outer(runs), percent=percent)
     if shown.table:
         yield f"Paper: {printed_in(shown.table)}"
     if shown.searched and budget["searches"] == 1:

@@ -9,9 +9,12 @@ from clar_tune.analysis.wording import counted, margin_of
 
 
 def effect_captions(
-    effects: Sequence[PenaltyEffect], judging: Judging, *, outer: bool
+    effects: Sequence[PenaltyEffect], judging: Judging, *, outer: bool, percent: bool = True
 ) -> Iterator[str]:
-    """Nothing where no effect is shown; ``outer`` is whether test nodes were withheld."""
+    """Nothing where no effect is shown.
+
+    ``outer`` is whether test nodes were withheld, ``percent`` whether scores are printed so.
+    """
     if not effects:
         return
     yield (
@@ -22,14 +25,15 @@ def effect_captions(
         "winner's off."
     )
     yield from _scopes(effects, outer=outer)
-    yield from _verdicts(effects, judging)
+    yield from _verdicts(effects, judging, percent=percent)
     yield from _looks(judging)
-    yield from _finals(effects)
+    yield from _collapses(effects) if percent else ()
+    yield from _capped(effects)
 
 
 def _scopes(effects: Sequence[PenaltyEffect], *, outer: bool) -> Iterator[str]:
     if outer:
-        yield "±: 95 % interval, this test set, new training splits; verdicts are those of ± nodes."
+        yield "±: 95 % interval, this test set, new training splits; verdicts are about ± nodes."
     if any(effect.nodes_half is not None for effect in effects):
         chosen = "" if outer else "; configuration chosen on these nodes"
         yield (
@@ -38,16 +42,18 @@ def _scopes(effects: Sequence[PenaltyEffect], *, outer: bool) -> Iterator[str]:
         )
 
 
-def _verdicts(effects: Sequence[PenaltyEffect], judging: Judging) -> Iterator[str]:
+def _verdicts(
+    effects: Sequence[PenaltyEffect], judging: Judging, *, percent: bool
+) -> Iterator[str]:
     families = {(e.regularizer, e.protocol): e.family for e in effects}
     sizes = ", ".join(f"{name} {count}" for (name, _), count in families.items())
     level = f"{100 * judging.level:.3g} %"
     scope = "test nodes as a sample" if judging.scope == NODES else "new splits of this graph"
+    margin = margin_of(judging.margin) if percent else f"{judging.margin:.0%} of the plain error"
     yield (
         f"Verdicts ({scope}): Holm's correction over all planned cells of a regularizer "
-        f"({sizes}), once for differences, once for equality within "
-        f"{margin_of(judging.margin)}, each at {level}: at most that chance of any false better "
-        "or worse, and of any false equal. "
+        f"({sizes}), once for differences, once for equality within {margin}, each at {level}: at "
+        "most that chance of any false better or worse, and of any false equal. "
         "Printed intervals are unadjusted; verdicts are stricter."
     )
     yield (
@@ -65,7 +71,7 @@ def _looks(judging: Judging) -> Iterator[str]:
         )
 
 
-def _finals(effects: Sequence[PenaltyEffect]) -> Iterator[str]:
+def _collapses(effects: Sequence[PenaltyEffect]) -> Iterator[str]:
     sound = [e.units for e in effects if e.units and not e.collapsed and e.unit != "search"]
     if sound:
         yield (
@@ -73,6 +79,9 @@ def _finals(effects: Sequence[PenaltyEffect]) -> Iterator[str]:
             f"where none is told: the chance of it is at most {min(1.0, 3 / min(sound)):.2g} "
             "there, with 95 % confidence."
         )
+
+
+def _capped(effects: Sequence[PenaltyEffect]) -> Iterator[str]:
     capped = [f"{e.method} on {e.graph}" for e in effects if e.at_cap]
     if capped:
         yield f"More finals were wanted than allowed for the precision of {', '.join(capped)}."
