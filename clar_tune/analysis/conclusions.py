@@ -55,12 +55,13 @@ def headline_of(found: Findings) -> str:
 
 
 def sentences_of(found: Findings) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The sentences that matter most, in order of importance, and all others."""
-    said = list(_sentences(found))
-    return tuple(said[:MOST_SENTENCES]), tuple(said[MOST_SENTENCES:])
+    """The sentences that matter most, and all others."""
+    said = list(_answers(found))
+    return tuple(said[:MOST_SENTENCES]), (*said[MOST_SENTENCES:], *_circumstances(found))
 
 
-def _sentences(found: Findings) -> Iterator[str]:
+def _answers(found: Findings) -> Iterator[str]:
+    """What follows for cells, in order of importance."""
     effects, metrics = found.effects, of_effects.metrics_of(found.rows)
     correlated = list(correlation_sentences(found.correlations))
     yield from _shift(found.rows)
@@ -80,6 +81,10 @@ def _sentences(found: Findings) -> Iterator[str]:
     yield from _generated(found)
     yield from of_effects.one_half_cells(effects)
     yield from _tuned(found.contrasts, metrics)
+
+
+def _circumstances(found: Findings) -> Iterator[str]:
+    """Under which circumstances numbers came about."""
     yield from remarks.remote_pairs(found.scores)
     yield from remarks.budgets(found.scores)
     yield from remarks.mixed_versions(found.runs)

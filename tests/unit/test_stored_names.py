@@ -297,7 +297,7 @@ TEXTS = [
         '"methods": ["gcn"], "rows": [{"graph": "cora", "condition": "", "protocol": '
         '"planetoid", "metric": "accuracy", "notes": ["leaky"], "train_nodes": 0, '
         '"val_nodes": 0, "test_nodes": 0, "floor": null, "shift": null}], "scores": [], '
-        '"contrasts": [], "family": 1,'
+        '"contrasts": [], "family": 1, '
         '"standings": [], "across": {"graphs": ["cora"], "methods": ["gcn", "gcn+clar"], '
         '"ranks": [1.0, 2.0], "friedman": null, "planned": [{"method": "gcn+clar", '
         '"against": "gcn", "p": 0.25, "p_holm": 0.5, "ahead": ""}], "pairs": [], '

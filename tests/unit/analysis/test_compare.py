@@ -189,9 +189,9 @@ def test_hardly_any_remote_pair_is_named():
 
     text = GRID.format(graphs="texas", protocol="balanced-60-20-20", finals=5)
     comparison = compare([finished(text, near)])
-    (sentence,) = (text for text in comparison.conclusions if text.startswith("madreg sets"))
+    (sentence,) = (text for text in comparison.remarks if text.startswith("madreg sets"))
     assert sentence.endswith("hardly any pair of nodes is remote on texas (0.006 %).")
-    assert not any("remote" in text for text in compare([finished(text)]).conclusions)
+    assert not any("remote" in text for text in compare([finished(text)]).remarks)
 
 
 def test_a_weight_of_zero_is_named():
@@ -204,7 +204,7 @@ def test_a_weight_of_zero_is_named():
 
 def test_unequal_budgets_are_named():
     comparison = compare([finished()])
-    assert any("Unequal budgets on texas" in text for text in comparison.conclusions) == (
+    assert any("Unequal budgets on texas" in text for text in comparison.remarks) == (
         len({s.budget.trials for s in comparison.scores if s.graph == "texas"}) > 1
     )
 
@@ -292,7 +292,7 @@ class TestJoining:
         one, other = self.halves()
         row = replace(other.row, versions={"torch": "2.6.0"})
         comparison = compare([one, replace(other, row=row)])
-        assert any("torch 2.13.0 and 2.6.0" in text for text in comparison.conclusions)
+        assert any("torch 2.13.0 and 2.6.0" in text for text in comparison.remarks)
 
 
 def test_a_method_alone_in_its_row_is_not_the_best_of_it():
