@@ -312,4 +312,5 @@ def _enlarged(plan: Plan, trials: int, finals: int, *, ablation: bool) -> Plan:
         first_trials=options.first_trials or study.rules.trials,
         ablation=options.ablation or ablation,
     )
-    return make_plan(plan.space, changed)
+    engines = {study.place: study.engine for study in plan.studies}
+    return make_plan(plan.space, changed).trained_by(engines)

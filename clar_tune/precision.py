@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from clar_tune.errors import ParameterError
+from clar_tune.records import stored_as
 
 LEVEL = 0.05
 """Of every test and interval."""
@@ -19,9 +20,13 @@ MOST = 10_000
 """More finals than this are no advice."""
 
 
+@stored_as("half_width", "at_least", "at_most")
 @dataclass(frozen=True, slots=True)
 class Precision:
-    """Finals until the interval of every primary effect is narrow enough."""
+    """Finals until the interval of every primary effect is narrow enough.
+
+    The width is in the units of scores, a space writes it in points.
+    """
 
     half_width: float
     at_least: int

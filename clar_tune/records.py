@@ -73,13 +73,16 @@ Params = Mapping[str, Value]
 SELECTIONS = ("loss", "accuracy")
 STOPS = ("patience", "released")
 OPTIMIZERS = ("adam",)
+ENGINES = ("torch", "native")
+ENGINE_CHOICES = ("auto", *ENGINES)
+"""What may be asked for; which engine ``auto`` is, is decided when a run is planned."""
 
 
 @stored_as(
     *("graph", "graph_hash", "backbone", "regularizer", "protocol", "split_seed", "init_seed"),
     *("params", "condition", "outer_test", "max_epochs", "patience", "warmup", "select"),
     *("optimizer", "threads"),
-    later=("device", "stop", "arm", "beside"),
+    later=("device", "stop", "arm", "beside", "engine"),
 )
 @dataclass(frozen=True, slots=True)
 class TrainSpec:
@@ -109,6 +112,8 @@ class TrainSpec:
     beside: str = ""
     """The method that a plain training is an arm of: those of two methods have two keys, also
     where their winners share all parameters of the backbone."""
+    engine: str = "torch"
+    """One of ``ENGINES``: each draws its own random numbers."""
 
     @property
     def method(self) -> str:

@@ -80,11 +80,17 @@ class TrialRow(StudyColumns):
     """Whether its study ended with it, before its budget: no other configuration was left."""
     origin: str = "sampler"
     """Where its configuration comes from: one of ``ORIGINS``."""
+    shared_from: str = ""
+    """Of an exchanged one, whose shared parameters it tries: ``gcn+nl, trial 3``."""
+    unfilled: Int32 = 0
+    """How many trials its study went without after it: the exchange had no other point."""
 
     @property
     def remarks(self) -> list[str]:
         """All that people should know besides its state."""
-        return [*self.notes, *([USED_UP] if self.used_up else [])]
+        short = f"the exchange had no other point: {self.unfilled} trials fewer than asked for"
+        used_up, unfilled = [USED_UP] * self.used_up, [short] * bool(self.unfilled)
+        return [*self.notes, *used_up, *unfilled]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,6 +130,10 @@ class RepeatRow(StudyColumns):
     """Fraction of epochs in which a term stood above its clamp, without a gradient."""
     penalty_zero: float | None = None
     """Fraction of epochs in which a term was zero: all outputs were equal."""
+    engine: str = "torch"
+    """What trained it: one of ``ENGINES``."""
+    cpu: str | None = None
+    """The processor that the native engine was compiled for; torch tells none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,7 +179,7 @@ class RepeatScore(NamedTuple):
 @stored_as(
     *("graph", "method", "condition", "protocol", "metric"),
     *("trials", "repeats", "finals", "rungs", "parameters"),
-    later=("arms", "exchanged", "precision"),
+    later=("arms", "exchanged", "precision", "engine"),
 )
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedStudy:
@@ -196,6 +206,8 @@ class PlannedStudy:
     precision: Mapping[str, float] | None = None
     """``half_width``, ``at_least`` and ``at_most`` of Stein's rule, if that decides the number of
     finals; ``finals`` is then the least."""
+    engine: str = "torch"
+    """What trains it: one of ``ENGINES``, decided once."""
 
     @property
     def place(self) -> tuple[str, str, str]:

@@ -23,6 +23,30 @@ OFF: Mapping[str, tuple[Params, ...]] = {
 """Of each built-in regularizer the ways to switch it off: with the values of any of them a
 training is that of the plain backbone. A user's own is off when it is not called."""
 
+_NO_COMPLEMENT: tuple[Params, ...] = ({"beta": 0.0}, {"scale": 0.0})
+
+IDLE: Mapping[str, Mapping[str, tuple[Params, ...]]] = {
+    "clar": {
+        "samples": _NO_COMPLEMENT,
+        "sampling": _NO_COMPLEMENT,
+        "clamp": OFF["clar"],
+        "reduction": OFF["clar"],
+        "scale": ({"alpha": 0.0, "beta": 0.0},),
+    },
+    "nl": dict.fromkeys(("clamp", "reduction"), OFF["nl"]),
+    "preg": {"form": OFF["preg"]},
+    "madreg": dict.fromkeys(("clamp", "near", "remote"), OFF["madreg"]),
+    "adagraph": {
+        "n_add": OFF["adagraph"],
+        "n_drop": OFF["adagraph"],
+        "t_add": ({"n_add": 0}, *OFF["adagraph"]),
+        "t_drop": ({"n_drop": 0}, *OFF["adagraph"]),
+        "order": ({"n_add": 0}, {"n_drop": 0}, *OFF["adagraph"]),
+    },
+}
+"""Of each built-in regularizer, by parameter, where that does nothing: beside the values of any
+of its ways, all of its own train the same. Of a user's own nothing is known."""
+
 
 def is_off(regularizer: str, params: Params) -> bool:
     """Whether a configuration leaves its regularizer out; a user's own is never known to."""

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from clar_tune.analysis.budgets import finals_told, repeats_told
 from clar_tune.analysis.effect_captions import effect_captions
 from clar_tune.analysis.effect_records import SPLITS, PenaltyEffect
 from clar_tune.analysis.families import Judging
@@ -12,6 +13,7 @@ from clar_tune.conditions import parts_of
 from clar_tune.graphs import PROTOCOLS, VARIANTS
 from clar_tune.metric import metric_named
 from clar_tune.paper import printed_in
+from clar_tune.rows import PlannedStudy
 
 
 class Captioned(NamedTuple):
@@ -34,7 +36,8 @@ class Captioned(NamedTuple):
 def caption_of(shown: Captioned, judging: Judging, interval: str = SPLITS) -> Iterator[str]:
     """One sentence each."""
     runs, rows, budget = shown.runs, shown.rows, shown.runs[0].budget
-    yield _budget(budget, shown.searched)
+    planned = [study for run in runs for study in run.row.planned]
+    yield _budget(budget, planned, shown.searched)
     yield from _exchange(runs)
     yield from _parts(runs)
     yield from _splits(rows)
@@ -79,16 +82,18 @@ def _floors(rows: Sequence[Row]) -> Iterator[str]:
         )
 
 
-def _budget(budget: Mapping[str, Any], searched: bool) -> str:
+def _budget(budget: Mapping[str, Any], planned: Sequence[PlannedStudy], searched: bool) -> str:
     epochs = f"epochs selected by validation {budget['select']}."
+    finals = finals_told(budget)
     if not searched:
-        return f"Nothing is searched: every study has {budget['finals']} finals; {epochs}"
+        return f"Nothing is searched: every study has {finals}; {epochs}"
     rung = f" by successive halving ({budget['reduction']})" if budget["pruning"] else " of all"
-    repeats = "1 repeat" if budget["repeats"] == 1 else f"{budget['repeats']} repeats{rung}"
+    usual, others = repeats_told(budget, planned)
+    repeats = ("1 repeat" if usual == 1 else f"{usual} repeats{rung}") + others
     searches = f", {budget['searches']} searches" if budget["searches"] > 1 else ""
     return (
         f"Budget of every study: {budget['trials']} trials by {budget['sampler']}, "
-        f"{repeats}, {budget['finals']} finals{searches}; {epochs}"
+        f"{repeats}, {finals}{searches}; {epochs}"
     )
 
 

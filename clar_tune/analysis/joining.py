@@ -58,9 +58,10 @@ def _check_owners(runs: Sequence[RunView]) -> None:
 
 
 def _check_rules(first: RunView, other: RunView) -> None:
-    for name, value in _rules(first).items():
-        if _rules(other).get(name) != value:
-            _refuse(first, other, name, value, _rules(other).get(name))
+    ours, theirs = _rules(first), _rules(other)
+    for name in {**ours, **theirs}:
+        if ours.get(name) != theirs.get(name):
+            _refuse(first, other, name, ours.get(name), theirs.get(name))
 
 
 def _rules(run: RunView) -> dict[str, Any]:

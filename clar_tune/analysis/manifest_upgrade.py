@@ -101,9 +101,9 @@ def _parameters(
     """
     if levels is None:
         return None
-    _, condition, method = place
+    graph, condition, method = place
     known: Mapping[str, object] = {name: own[name] for own in chosen for name in own}
-    found = levels.of(method, known if chosen else levels.shared.keys())
+    found = levels.of(method, known if chosen else levels.shared.keys(), graph)
     for name in parts_of(condition):
         if name not in VARIANTS and name in known:
             found[name] = Parameter(name, Fixed(chosen[0][name]))

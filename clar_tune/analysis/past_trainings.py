@@ -48,7 +48,7 @@ def paces(
 
 
 def _alike(row: RunRow, wanted: Mapping[Place, PlannedStudy]) -> Iterator[Place]:
-    """Places of studies that a run has too, with networks of the same sizes."""
+    """Places of studies that a run has too, by the same engine and of the same sizes."""
     for study in row.planned:
         other = wanted.get(study.place)
         if other is not None and _sizes(study) == _sizes(other):
@@ -56,7 +56,7 @@ def _alike(row: RunRow, wanted: Mapping[Place, PlannedStudy]) -> Iterator[Place]
 
 
 def _sizes(study: PlannedStudy) -> list[Any]:
-    return [(study.parameters or {}).get(name) for name in SIZES]
+    return [study.engine, *((study.parameters or {}).get(name) for name in SIZES)]
 
 
 def _sums(

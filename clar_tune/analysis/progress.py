@@ -139,7 +139,6 @@ def _entries(
 def study_progress(study: StudyView) -> StudyProgress:
     """How far a stored study is; finals of all arms count."""
     ended = [trial for trial in study.trials if trial.state != "running"]
-    asked = len(study.trials) if study.used_up else study.asked
     arms = ("on", *study.arms_asked) if study.over else ()
     finals = [final for arm in arms for final in study.arm(arm)[: study.finals_asked]]
     wanted = study.finals_asked * (1 + len(study.arms_asked))
@@ -148,7 +147,7 @@ def study_progress(study: StudyView) -> StudyProgress:
         method=study.method,
         condition=study.condition,
         metric=study.metric,
-        trials=asked,
+        trials=study.budget,
         complete=study.count("complete"),
         pruned=study.count("pruned"),
         failed=study.count("failed"),

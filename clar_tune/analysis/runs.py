@@ -61,6 +61,12 @@ class StudyView:
         return self.planned.trials
 
     @property
+    def budget(self) -> int:
+        """Trials that its search comes to: fewer than asked where there was nothing to try."""
+        unfilled = sum(trial.unfilled for trial in self.trials)
+        return len(self.trials) if self.used_up else self.asked - unfilled
+
+    @property
     def finals_asked(self) -> int:
         """Finals that each arm of its winner was to have."""
         return self.planned.finals
@@ -98,8 +104,7 @@ class StudyView:
     @property
     def over(self) -> bool:
         """Whether its search has ended."""
-        ended = len(self.trials) - self.count("running")
-        return ended >= (len(self.trials) if self.used_up else self.asked)
+        return len(self.trials) - self.count("running") >= self.budget
 
     @property
     def repeats(self) -> int:

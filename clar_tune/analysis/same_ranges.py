@@ -39,13 +39,14 @@ def _names(content: Content, method: str) -> bool:
 
 
 def _given(content: Content, method: str) -> dict[str, Any]:
-    """As ``Levels.of``: later levels win."""
+    """As ``Levels.of``: later levels win; what is given on single graphs is compared whole."""
     backbone, _, regularizer = method.partition("+")
     return {
         **content["shared"],
         **_mapping(content["backbones"].get(backbone)),
         **_mapping(content["regularizers"].get(regularizer)),
         **_mapping(content["methods"].get(method)),
+        "graphs": content["graphs"],
     }
 
 

@@ -80,6 +80,7 @@ def doctor(
         *_hardware(),
         _graphs(data, shared=address is not None),
         _cache(),
+        *_engine(),
         *_store(store),
         _token(),
         _training(),
@@ -137,6 +138,25 @@ def _cache() -> Check:
 
     wrong = unwritable_cache()
     return Check("cache", not wrong, wrong or f"{cache_folder()} can be written to")
+
+
+def _engine() -> list[Check]:
+    """Can trainings be compiled here, and what is left to torch?"""
+    from clar_tune.engine import LEFT_TO_TORCH, MISSING, has_numba
+
+    if not has_numba():
+        found = "numba is not installed: torch trains everything"
+        return [Check("native engine", True, found)]
+    from clar_tune.engine import TARGET, cache_folder, may_use_cache
+
+    kept, folder = may_use_cache(), cache_folder()
+    wrong = f"{folder} cannot be written to, or others can: every process compiles anew"
+    return [
+        Check("native engine", True, f"compiles for {TARGET}"),
+        Check("engine cache", kept, f"{folder} is yours alone" if kept else wrong),
+        *(Check("left to torch", True, f"{one.what}: {one.why}") for one in LEFT_TO_TORCH),
+        *(Check("missing in native", True, f"{one.what}: {one.why}") for one in MISSING),
+    ]
 
 
 def _store(url: str) -> list[Check]:

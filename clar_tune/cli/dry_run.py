@@ -31,7 +31,7 @@ def show_plan(plan: Plan, launch: Launch, store: str, *, probe: bool, as_json: b
 
     from clar_tune.search import Size, estimates, machine_factor, needs_of_sizes, probed_epochs
 
-    sizes = {name: Size.known(name, plan.space.preprocessing) for name in plan.graphs}
+    sizes = {name: Size.known(name, plan.settings.preprocessing) for name in plan.graphs}
     factor = cache(machine_factor)
     stored = {} if probe else _stored(plan, launch, store)
     tried = _tried(plan, stored, every=probe)
@@ -141,16 +141,18 @@ def _print(plan: Plan, result: dict[str, Any]) -> None:
     from rich import box
     from rich.table import Table
 
-    from clar_tune.analysis import duration
+    from clar_tune.analysis import duration, finals_told, repeats_told
     from clar_tune.cli.output import console
+    from clar_tune.search import budget_of
 
-    rules, finals = plan.studies[0].rules, plan.studies[0].finals
-    search = f"{rules.trials} trials by {rules.sampler}, up to {rules.repeats} repeats"
+    budget = budget_of(plan)
+    repeats, others = repeats_told(budget, [study.planned for study in plan.studies])
+    search = f"{budget['trials']} trials by {budget['sampler']}, up to {repeats} repeats{others}"
     if not any(study.has_search for study in plan.studies):
         search = "nothing to search"
     click.echo(
         f"{result['studies']} studies of {result['space']} ({result['settings']}): each "
-        f"{search}, {finals} finals"
+        f"{search}, {finals_told(budget)}{_arms(plan)}"
     )
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     table.add_column("graph")
@@ -173,6 +175,12 @@ def _print(plan: Plan, result: dict[str, Any]) -> None:
         "are those of a search whose scores are pure chance. Memory is what a trial asks a "
         "machine for. Nothing was stored."
     )
+
+
+def _arms(plan: Plan) -> str:
+    """In how many arms the finals of the study with most of them are trained."""
+    most = 1 + max(len(study.arms) for study in plan.studies)
+    return f" in up to {most} arms" if most > 1 else ""
 
 
 def _origin(result: dict[str, Any]) -> str:

@@ -13,9 +13,7 @@ import click
 from clar_tune.cli.options import store_option
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
-    from clar_tune.rows import RunRow
+    from clar_tune.rows import RepeatRow, RunRow
     from clar_tune.search import Difference
 
 
@@ -41,7 +39,7 @@ def repro(key: str, run: str | None, data: Path | None, as_json: bool, store: st
 
     stored, table, row = Store.open(store).find_key(key, run)
     differences = repeat_training(row, plan_of(stored.name, stored.row), data)
-    here = _environments(stored.row, row.started)
+    here = _environments(stored.row, row)
     if as_json:
         numbers = {d.name: {"stored": d.stored, "again": d.again} for d in differences}
         click.echo(json.dumps({"key": row.key, "run": stored.name, "numbers": numbers, **here}))
@@ -59,22 +57,27 @@ def repro(key: str, run: str | None, data: Path | None, as_json: bool, store: st
         sys.exit(1)
 
 
-def _environments(row: RunRow, when: datetime) -> dict[str, dict[str, str]]:
-    """What numbers depend on, then and now."""
+def _environments(row: RunRow, training: RepeatRow) -> dict[str, dict[str, str]]:
+    """What a training's numbers depend on, then and now."""
     from clar_tune.rows import environments
     from clar_tune.search import machine, versions
 
     def relevant(versions: Mapping[str, str], machine: Mapping[str, str | int]) -> dict[str, str]:
-        packages = ("python", "torch", "numpy", "scipy")
+        compiled = ("numba",) if training.cpu else ()
+        packages = ("python", "torch", "numpy", "scipy", *compiled)
         return {
             **{name: versions.get(name, "?") for name in packages},
             **{name: str(machine.get(name, "?")) for name in ("processor", "system", "gpus")},
         }
 
     first, *later = environments(row)
-    then = next((found for found in reversed(later) if found.since <= when), first)
-    stored = relevant(then.versions, then.machine)
-    return {"stored": stored, "here": relevant(versions(), machine())}
+    then = next((found for found in reversed(later) if found.since <= training.started), first)
+    stored, here = relevant(then.versions, then.machine), relevant(versions(), machine())
+    if training.cpu:  # that of the worker, which may have been another than the driver's
+        from clar_tune.engine import TARGET
+
+        stored["cpu"], here["cpu"] = training.cpu, TARGET
+    return {"stored": stored, "here": here}
 
 
 def _print(differences: list[Difference], environments: dict[str, dict[str, str]]) -> None:

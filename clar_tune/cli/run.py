@@ -107,7 +107,17 @@ OWN = ("space_name", "name", "dry_run", "probe", "store", "quiet", "as_json")
     metavar="FRACTION",
     help="Test nodes that no search split may hold.",
 )
-@click.option("--settings", default="tuned", show_default=True, help="tuned, or paper.")
+@click.option(
+    "--engine",
+    type=click.Choice(["auto", "native", "torch"]),
+    help="What trains: compiled programs, or torch.  [default: as the space says, or auto]",
+)
+@click.option("--settings", default="tuned", show_default=True, help="tuned; or paper, released.")
+@click.option(
+    "--no-ablation",
+    is_flag=True,
+    help="Spare the finals that tell what a penalty does: only winners as they are.",
+)
 @click.option("--protocol", help="How to split, instead of what the space says.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @click.option(
@@ -270,9 +280,11 @@ def options_from(given: dict[str, Any]) -> Options:
         sampler=given.pop("sampler"),
         pruning=False if given.pop("no_pruning") else None,
         selection=given.pop("selection"),
+        engine=given.pop("engine"),
         replicates=given.pop("searches"),
         outer_test=given.pop("outer_test"),
         seed=given.pop("seed"),
+        ablation=not given.pop("no_ablation"),
         trial_timeout=given.pop("trial_timeout"),
     )
     _refuse_unused(given)

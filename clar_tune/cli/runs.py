@@ -89,6 +89,7 @@ def show(run: str, as_json: bool, store: str) -> None:
     )
     _print_head(stored.row, studies)
     _print_studies(studies)
+    _print_exchanges(studies)
     _print_troubles(studies)
     for host in stored.row.broken_hosts:
         click.echo(str(host))
@@ -157,16 +158,17 @@ def _head(row: RunRow) -> dict[str, Any]:
 
 
 def _print_head(row: RunRow, studies: Sequence[StudyView]) -> None:
+    from clar_tune.analysis import finals_told, repeats_told
+
     budget = row.budget
     pruning = f"pruned by {budget['reduction']}" if budget["pruning"] else "not pruned"
-    search = (
-        f"{budget['trials']} trials by {budget['sampler']}, {budget['repeats']} repeats {pruning}"
-    )
+    usual, others = repeats_told(budget, row.planned)
+    search = f"{budget['trials']} trials by {budget['sampler']}, {usual} repeats {pruning}{others}"
     if studies and all(study.asked == 1 and not study.repeats for study in studies):
         search = "nothing to search"
     click.echo(
         f"space {row.space} ({row.settings}), {row.protocol}, seed {row.seed}: "
-        f"per study {search}, {budget['finals']} finals; epochs selected by {budget['select']}"
+        f"per study {search}, {finals_told(budget)}; epochs selected by {budget['select']}"
     )
 
 
@@ -209,17 +211,28 @@ def _arms(study: StudyView) -> str:
     return f"{done}/{asked * study.finals_asked}" if asked else ""
 
 
+def _print_exchanges(studies: Sequence[StudyView]) -> None:
+    for study in studies:
+        tried = [trial for trial in study.trials if trial.shared_from]
+        if tried:
+            told = "; ".join(f"trial {trial.trial} from {trial.shared_from}" for trial in tried)
+            click.echo(f"{_name(study)}, shared parameters of others: {told}")
+
+
+def _name(study: StudyView) -> str:
+    number = f"search {study.search}" if study.search else ""
+    return " ".join(filter(None, (study.graph, study.method, study.condition, number)))
+
+
 def _print_troubles(studies: Sequence[StudyView]) -> None:
     for study in studies:
-        number = f"search {study.search}" if study.search else ""
-        parts = (study.graph, study.method, study.condition, number)
         alike: dict[str, list[str]] = {}
         for trial in study.trials:
             for line in _troubles(trial):
                 alike.setdefault(line, []).append(str(trial.trial))
         for line, trials in alike.items():
             which = f"trial{'s' if len(trials) > 1 else ''} {', '.join(trials)}"
-            click.echo(f"{' '.join(filter(None, parts))}, {which}: {line}")
+            click.echo(f"{_name(study)}, {which}: {line}")
 
 
 def _troubles(trial: TrialRow) -> list[str]:
@@ -239,6 +252,9 @@ def _as_dict(study: StudyView) -> dict[str, Any]:
         **{state: study.count(state) for state in states},
         "retries": sum(trial.retries for trial in study.trials),
         "used_up": study.used_up,
+        "exchanged": {
+            trial.trial: trial.shared_from for trial in study.trials if trial.shared_from
+        },
         "repeats": study.repeats,
         "seconds": study.seconds,
         "winner": study.winner.trial if study.winner else None,

@@ -10,6 +10,8 @@ from clar_tune.errors import ClarTuneError
 from clar_tune.records import to_stored
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from rich.table import Table
 
     from clar_tune.models import Method
@@ -43,7 +45,9 @@ def spaces(ctx: click.Context, as_json: bool) -> None:
 
 @spaces.command()
 @click.argument("space", metavar="NAME_OR_FILE")
-@click.option("--settings", help="`tuned` or `paper`.  [default: all that the space has]")
+@click.option(
+    "--settings", help="`tuned`, `paper` or `released`.  [default: all that the space has]"
+)
 @json_option
 def show(space: str, settings: str | None, as_json: bool) -> None:
     """Show what each method of a space may choose from.
@@ -106,6 +110,7 @@ def _summary(space: "Space") -> dict[str, Any]:
         "methods": list(conditions),
         "protocols": dict(space.protocols),
         "preprocessing": space.preprocessing,
+        "margin": space.margin,
         "conditions": {name: found for name, found in conditions.items() if found != ({},)},
         "columns": list(space.columns),
         "correlate": space.correlate.content if space.correlate else None,
@@ -118,21 +123,32 @@ def _summary(space: "Space") -> dict[str, Any]:
 def _resolved(space: "Space", settings: str) -> dict[str, Any]:
     """The rules of one of the settings, and what each method may choose from."""
     methods = {
-        method.name: {
-            parameter.name: {**to_stored(parameter.domain), "when": dict(parameter.when)}
-            for parameter in _parameters(space, settings, method)
-        }
-        for method in space.methods
+        method.name: _stored(_parameters(space, settings, method)) for method in space.methods
     }
-    return {**_rules(space, settings), "methods": methods}
+    graphs = {
+        graph: _stored(own.values())
+        for graph, own in space.settings[settings].levels.graphs.items()
+    }
+    return {**_rules(space, settings), "methods": methods, "graphs": graphs}
+
+
+def _stored(parameters: "Iterable[Parameter]") -> dict[str, Any]:
+    return {
+        parameter.name: {**to_stored(parameter.domain), "when": dict(parameter.when)}
+        for parameter in parameters
+    }
 
 
 def _rules(space: "Space", settings: str) -> dict[str, Any]:
     chosen = space.settings[settings]
     return {
+        "protocols": dict(chosen.protocols),
+        "preprocessing": chosen.preprocessing,
         "training": to_stored(chosen.training),
         "search": to_stored(chosen.search),
         "finals": chosen.finals,
+        "precision": to_stored(chosen.precision),
+        "ablation": chosen.ablation,
         "most_trainings": space.most_trainings(settings),
     }
 
@@ -145,25 +161,43 @@ def _parameters(space: "Space", settings: str, method: "Method") -> "list[Parame
 
 
 def _print_list(found: "list[Space]") -> None:
+    from clar_tune.analysis import finals_told
+
     table = _table("name", "graphs", "methods", "studies", "budget", "description")
     for space in found:
-        tuned = space.settings["tuned"]
-        budget = f"{tuned.search.trials} x {tuned.search.repeats} + {tuned.finals}"
-        if space.most_trainings("tuned") == space.studies * tuned.finals:  # nothing to search
-            budget = str(tuned.finals)
+        rules = _rules(space, "tuned")
+        budget = finals_told(rules).partition(" finals")[0]
+        if _searches(space, "tuned"):
+            search = rules["search"]
+            budget = f"{search['trials']} x {_repeats(search)} + {budget}"
         counts = (len(space.graphs), len(space.methods), space.studies)
         table.add_row(space.name, *map(str, counts), budget, space.description)
     _print(table)
-    _print("budget of each study: trials x repeats at most, + finals; one number: finals alone")
+    _print(
+        "budget of each study: trials x repeats at most (after a / on graphs below 1,000 nodes), "
+        "+ finals of each arm; one number: finals alone"
+    )
+
+
+def _searches(space: "Space", settings: str) -> bool:
+    """Whether some study has more than one configuration."""
+    return any(
+        own.searched
+        for method in space.methods
+        for condition in space.conditions_of(method)
+        for own in space.by_graph(settings, method, condition, space.graphs).values()
+    )
+
+
+def _repeats(search: dict[str, Any]) -> str:
+    small = search.get("small_repeats")
+    return f"{search['repeats']}/{small}" if small else str(search["repeats"])
 
 
 def _print_head(space: "Space") -> None:
     from clar_tune.space import Choice
 
     _print(f"{space.name}: {space.description}")
-    for protocol in dict.fromkeys(space.protocols.values()):
-        graphs = [graph for graph in space.graphs if space.protocols[graph] == protocol]
-        _print(f"{protocol}: {', '.join(graphs)}")
     for sweep in space.conditions:
         varied = " x ".join(f"{name} {Choice(values)}" for name, values in sweep.values.items())
         _print(f"conditions of {', '.join(sweep.methods) or 'all methods'}: {varied}")
@@ -173,7 +207,8 @@ def _print_head(space: "Space") -> None:
         _print(f"correlates: {_correlated(space.correlate)}")
     if space.paper:
         _print(f"beside Table {space.paper} of the paper")
-    _print(f"{space.preprocessing} edges, {_extent(space)}")
+    _print(f"margin: {100 * space.margin:g} of 100 points, below which an effect counts as none")
+    _print(_extent(space))
 
 
 def _correlated(correlate: "Correlate") -> str:
@@ -185,8 +220,16 @@ def _correlated(correlate: "Correlate") -> str:
 
 
 def _print_settings(space: "Space", settings: str) -> None:
+    from clar_tune.analysis import finals_told
+
     rules, methods = _rules(space, settings), [method.name for method in space.methods]
-    _print(f"\n{settings}: {_listed(rules['search'])}, finals {rules['finals']}")
+    arms = "" if rules["ablation"] else " without arms"
+    _print(f"\n{settings}: {_listed(rules['search'])}, {finals_told(rules)}{arms}")
+    protocols = rules["protocols"]
+    for protocol in dict.fromkeys(protocols.values()):
+        graphs = [graph for graph in space.graphs if protocols[graph] == protocol]
+        _print(f"{protocol}: {', '.join(graphs)}")
+    _print(f"edges: {rules['preprocessing']}")
     _print(f"training: {_listed(rules['training'])}")
     lines: dict[tuple[str, str], list[str]] = {}
     for method in space.methods:
@@ -195,7 +238,18 @@ def _print_settings(space: "Space", settings: str) -> None:
     table = _table("parameter", "values", "methods")
     for (name, choices), users in lines.items():
         table.add_row(name, choices, "all" if users == methods else ", ".join(users))
+    for name, choices, graphs in _of_graphs(space, settings):
+        table.add_row(name, choices, f"all on {', '.join(graphs)}")
     _print(table)
+
+
+def _of_graphs(space: "Space", settings: str) -> list[tuple[str, str, list[str]]]:
+    """What single graphs have of their own: parameter, values, and the graphs alike in it."""
+    lines: dict[tuple[str, str], list[str]] = {}
+    for graph, own in space.settings[settings].levels.graphs.items():
+        for parameter in own.values():
+            lines.setdefault((parameter.name, _choices(parameter)), []).append(graph)
+    return [(name, choices, graphs) for (name, choices), graphs in lines.items()]
 
 
 def _choices(parameter: "Parameter") -> str:
@@ -208,7 +262,10 @@ def _choices(parameter: "Parameter") -> str:
 def _listed(rules: dict[str, Any]) -> str:
     from clar_tune.space import written
 
-    return ", ".join(f"{name} {written(value)}" for name, value in rules.items())
+    texts = {name: written(value) for name, value in rules.items() if name != "small_repeats"}
+    if "small_repeats" in rules:
+        texts["repeats"] += f" ({rules['small_repeats']} on graphs below 1,000 nodes)"
+    return ", ".join(f"{name} {text}" for name, text in texts.items())
 
 
 def _table(*columns: str) -> "Table":

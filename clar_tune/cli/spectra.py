@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from clar_tune.graphs import Graph
     from clar_tune.models import Method
     from clar_tune.records import Params
-    from clar_tune.training import Measured, Report, Results, Summary
+    from clar_tune.training import Form, Measured, Report, Results, Summary
 
 LONGEST_BAR = 16
 NUMBERS = 14
@@ -32,6 +32,7 @@ LEGEND = (
 
 def show_spectra(
     graph: Graph,
+    form: Form,
     method: Method,
     params: Params,
     rules: dict[str, Any],
@@ -41,13 +42,12 @@ def show_spectra(
     as_json: bool,
 ) -> None:
     """Train the method, its plain backbone and its control; print their energies."""
-    from clar_tune.models import TensorGraph
-    from clar_tune.training import Frequencies, Stage, best_device, labelled_arms
+    from clar_tune.training import Frequencies, Stage, labelled_arms
 
     arms = labelled_arms(method, params)
     click.echo(f"frequencies of {graph.name}, {graph.num_nodes:,} nodes", err=True)
     frequencies = Frequencies.of(graph)
-    stage = Stage(graph, TensorGraph.of(graph, best_device()), frequencies, rules)
+    stage = Stage(graph, form, frequencies, rules)
     results: dict[str, list[Measured]] = {}
     for label, arm in arms.items():
         for pair in seeds:

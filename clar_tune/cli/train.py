@@ -72,6 +72,13 @@ if TYPE_CHECKING:
     show_default=True,
     help="`released` goes on while the best epoch lies within the warm-up.",
 )
+@click.option(
+    "--engine",
+    type=click.Choice(["auto", "native", "torch"]),
+    default="auto",
+    show_default=True,
+    help="What trains: a compiled program, or torch.",
+)
 @click.option("--threads", default=1, show_default=True, type=click.IntRange(1))
 @click.option("--data", type=click.Path(path_type=Path), help="Folder with raw graphs.")
 @click.option("--test", is_flag=True, help="Also score the test nodes; do not choose by it.")
@@ -99,6 +106,7 @@ def train(
     spectrum: bool,
     splits: int,
     as_json: bool,
+    engine: str,
     **rules: Any,
 ) -> None:
     """Train one configuration once and show what came of it.
@@ -124,9 +132,16 @@ def train(
         seed_pair,
         variant_of,
     )
-    from clar_tune.models import Method, TensorGraph
+    from clar_tune.models import Method
     from clar_tune.space import condition_text
-    from clar_tune.training import best_device, check_objective, test_score, train as fit_model
+    from clar_tune.training import (
+        best_device,
+        check_objective,
+        choose_engine,
+        form_of,
+        test_score,
+        train as fit_model,
+    )
 
     if splits > 1 and not spectrum:
         raise ParameterError(f"--splits {splits}: one training has one split. Add --spectrum.")
@@ -140,22 +155,43 @@ def train(
     graph = apply_variants(load(graph_name, preprocessing, data), variant, seed)
     check_split(graph, rules["protocol"])
     rules["condition"] = condition_text(condition)
+    chosen = choose_engine(engine, method, metric, rules["select"])
+    rules["engine"] = chosen.engine
+    device = best_device() if chosen.engine == "torch" else "cpu"
+    rules["device"] = str(device).partition(":")[0]
+    if chosen.reason:
+        click.echo(f"trained by torch: {chosen.reason}", err=True)
     if spectrum:
         numbers = range(index, index + splits)
         pairs = [seed_pair(graph.name, rules["protocol"], seed, n, "repeat") for n in numbers]
         with one_line():
-            return show_spectra(graph, method, params, rules, pairs, _progress, test, as_json)
+            form = form_of(graph, chosen.engine, device)
+            return show_spectra(
+                graph, form, method, params, rules, pairs, _progress, test, as_json
+            )
     seeds = seed_pair(graph.name, rules["protocol"], seed, index, "repeat")
-    device = best_device()
-    spec = method.spec(graph, params, seeds=seeds, device=device.type, **rules)
+    spec = method.spec(graph, params, seeds=seeds, **rules)
+    _prepare(spec)
     nodes = search_nodes(graph, spec.protocol, spec.split_seed)
     with one_line(), _progress(f"{method.name} on {graph.name}", spec.max_epochs) as report:
-        fit = fit_model(spec, TensorGraph.of(graph, device), nodes, report)
+        fit = fit_model(spec, form_of(graph, spec.engine, device), nodes, report)
     tested = test_score(fit, spec, graph) if test else None
     if as_json:
         click.echo(json.dumps(_as_dict(spec, fit.record, tested), indent=2))
     else:
         _print(spec, fit.record, tested)
+
+
+def _prepare(spec: TrainSpec) -> None:
+    """Load the program of a training; say so where it has to be compiled first."""
+    from clar_tune.training import make_ready
+
+    if spec.engine == "native":
+        from clar_tune.engine import uncompiled
+
+        if uncompiled([spec.backbone]):
+            click.echo(f"compiling {spec.backbone} for this machine, which is done once", err=True)
+    make_ready(spec)
 
 
 def parsed(settings: tuple[str, ...], option: str = "--set") -> dict[str, Value]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from clar_tune.cluster.capacity import Capacity, Growth
 from clar_tune.cluster.environment import prepare
+from clar_tune.cluster.native_programs import compile_programs, engine_remarks
 from clar_tune.cluster.ray_internals import take_any_worker
 from clar_tune.cluster.resources import Node, Resources
 from clar_tune.graphs import Graph, check_split, load
@@ -84,7 +85,7 @@ def load_graphs(
 ) -> dict[str, Graph]:
     """Graphs of a plan, all or some; a missing, damaged or unfit one fails before any work."""
     chosen = plan.graphs if names is None else names
-    graphs = {name: load(name, plan.space.preprocessing, data) for name in chosen}
+    graphs = {name: load(name, plan.settings.preprocessing, data) for name in chosen}
     for name, protocol in {(s.columns.graph, s.columns.protocol) for s in plan.studies}:
         if name in graphs:
             check_split(graphs[name], protocol, plan.options.outer_test)
@@ -106,6 +107,7 @@ def drive(
     on its state is stored whatever happens.
     """
     began = time.monotonic()
+    began_on = plan.options.device
     modules = _own_modules(plan) if launch.address != "local" else []
     resources = launch.resources()
     memory = needs(plan, graphs.values(), resources.gpus)
@@ -121,12 +123,16 @@ def drive(
                 f"have: {', '.join(capacity.unmeasured)}"
             )
         devices = _devices(plan, nodes, resources.gpus, limits)
+        if devices:
+            plan = plan.on(devices.device)
+        compile_programs(plan, view.say)
+        for text in engine_remarks(plan):
+            limits.remark(text)
         limits.workers = max(1, capacity.workers())
         writer, state = open_run(), "interrupted"
         before = writer.row.seconds
         try:
-            if devices and devices.device != plan.options.device:
-                plan = plan.on(devices.device)
+            if devices and devices.device != began_on:
                 writer.update(**plan_columns(plan))
             # As arrays in the object store graphs are shared by all workers of a machine.
             hashes = {name: graph.hash for name, graph in graphs.items()}

@@ -158,7 +158,7 @@ def _tenancy(report: Report, node: Node, share: float, device: str) -> Tenancy:
 def _fault(node: Node, worker: Any, device: str) -> Finding:
     """A training that breaks its process, and a scheduler that has to cope with that."""
     plan = make_plan(parse_space(FAULT_SPACE, "fault", "fault"), Options()).on(device)
-    graph, rows = load(plan.graphs[0], plan.space.preprocessing), list[Any]()
+    graph, rows = load(plan.graphs[0], plan.settings.preprocessing), list[Any]()
     scheduler = Scheduler(plan, {graph.name: graph.hash}, rows.extend, Asha)
     sent, losses = ray.put(graph), list[str]()
     while (given := scheduler.assign(ticket := f"{len(rows)} rows")) is not None:

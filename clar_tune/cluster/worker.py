@@ -15,7 +15,6 @@ import torch
 from ray import tune
 
 from clar_tune.graphs import Graph, apply_variants
-from clar_tune.models import TensorGraph
 from clar_tune.search import (
     TIME_LIMIT,
     Assignment,
@@ -29,7 +28,15 @@ from clar_tune.search import (
     out_of_time,
     perform,
 )
-from clar_tune.training import CONTEXT, claim, release_memory, warm_up
+from clar_tune.training import (
+    CONTEXT,
+    Form,
+    claim,
+    form_of,
+    make_ready,
+    release_memory,
+    warm_up,
+)
 
 GRACE = 10.0
 """Seconds after which a worker that does not heed its time limit ends itself."""
@@ -57,7 +64,7 @@ class Worker(tune.Trainable):
         """Keep references to the graphs; none is fetched before it is needed."""
         warm_up()
         self._graphs = graphs or {}
-        self._loaded: dict[str, dict[Hashable, tuple[Graph, TensorGraph]]] = {}
+        self._loaded: dict[str, dict[Hashable, tuple[Graph, Form]]] = {}
         self._out_of_memory = False
         given: Assignment = config["assignment"]
         on_gpu = gpus and given.jobs[0].spec.device != "cpu"
@@ -70,11 +77,20 @@ class Worker(tune.Trainable):
         self._free_memory()
         assignment: Assignment = new_config["assignment"]
         self._work = Work(assignment)
+        self._specs = {job.spec.backbone: job.spec for job in assignment.jobs}
         return True
 
     def step(self) -> dict[str, Any]:
         """Do the next batch of the assignment."""
+        self._make_ready()
         return {"batch": self._work.batch(self._train), "node": _node_id()}
+
+    def _make_ready(self) -> None:
+        """Load programs before any time is taken; where that cannot be, the worker is lost."""
+        for spec in self._specs.values():
+            wrong = make_ready(spec)
+            if wrong:
+                raise BrokenProcess(f"{spec.method}: {wrong}")
 
     def _train(self, job: Job, index: int, ends: float) -> Outcome:
         """Do one training until its time is over.
@@ -98,12 +114,12 @@ class Worker(tune.Trainable):
 
     def _outcome(self, job: Job, index: int, plain: Graph | None, ends: float) -> Outcome:
         try:
-            graph, tensors = self._graph(job, plain)
+            graph, form = self._graph(job, plain)
         except Exception as error:  # a variant may need more memory than there is
             return failed(index, error)
         try:
             with _time_limit(ends - time.monotonic()):
-                return perform(job, index, graph, tensors)
+                return perform(job, index, graph, form)
         except OutOfTime:  # between the end of the training and the end of the block
             return out_of_time(index)
 
@@ -114,7 +130,7 @@ class Worker(tune.Trainable):
         shared: Graph = ray.get(self._graphs[job.spec.graph], timeout=FETCH)
         return shared
 
-    def _graph(self, job: Job, plain: Graph | None) -> tuple[Graph, TensorGraph]:
+    def _graph(self, job: Job, plain: Graph | None) -> tuple[Graph, Form]:
         """The graph of a job, varied as its condition says."""
         variants = self._loaded.pop(job.spec.graph, {})
         identity = _identity(job)
@@ -122,7 +138,7 @@ class Worker(tune.Trainable):
             found = variants.pop(identity)
         else:
             graph = apply_variants(plain, job.variant, job.seed)
-            found = graph, TensorGraph.of(graph, self._device)
+            found = graph, form_of(graph, job.spec.engine, self._device)
         variants[identity] = found  # what was used last stands last
         self._loaded[job.spec.graph] = variants
         _forget(variants, KEPT_VARIANTS)
@@ -136,8 +152,8 @@ def _node_id() -> str:
 
 
 def _identity(job: Job) -> Hashable:
-    """Equal for jobs that train on the same variant of a graph."""
-    return (job.seed, *sorted(job.variant.items()))
+    """Equal for jobs that train on the same variant of a graph, in the same form."""
+    return (job.spec.engine, job.seed, *sorted(job.variant.items()))
 
 
 def _forget(kept: dict[Any, Any], most: int) -> None:

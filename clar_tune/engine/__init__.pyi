@@ -1,7 +1,21 @@
 """Names that others may import from here; each is loaded when it is first used."""
 
 from .arrays import ArrayGraph as ArrayGraph
-from .compiling import TARGET as TARGET
-from .programs import program_of as program_of
+from .compiling import (
+    TARGET as TARGET,
+    cache_folder as cache_folder,
+    may_use_cache as may_use_cache,
+)
+from .programs import (
+    compile_all as compile_all,
+    program_of as program_of,
+    uncompiled as uncompiled,
+)
+from .scope import (
+    LEFT_TO_TORCH as LEFT_TO_TORCH,
+    MISSING as MISSING,
+    cannot as cannot,
+    has_numba as has_numba,
+)
 from .task import task_of as task_of
-from .training import Fit as Fit, cannot as cannot, train as train
+from .training import Fit as Fit, train as train

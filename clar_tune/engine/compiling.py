@@ -107,15 +107,17 @@ class Program:
 
     def prepare(self, warm: Callable[[Callable[..., Any]], object]) -> None:
         """Load it, or compile it: once per machine, while others wait."""
-        if not self._loadable():
+        if not self.loadable:
             with _lock(self.file.parent) as writable:
-                if not self._loadable():
+                if not self.loadable:
                     self._compile(warm, writable)
                     return
         self.call._cache = _OneFile(self.file)
         warm(self.call)
 
-    def _loadable(self) -> bool:
+    @property
+    def loadable(self) -> bool:
+        """Whether it was compiled before, into a folder that can be trusted."""
         return _private(self.file.parent) and self.file.exists()
 
     def _compile(self, warm: Callable[[Callable[..., Any]], object], writable: bool) -> None:
@@ -136,6 +138,16 @@ class Program:
         finally:
             unfinished.unlink(missing_ok=True)
         self.call._cache = _OneFile(self.file)
+
+
+def may_use_cache() -> bool:
+    """Whether programs can be kept: the folder is this user's alone, and can be written to."""
+    folder = cache_folder()
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError:
+        return False
+    return _private(folder) and os.access(folder, os.W_OK)
 
 
 def _private(folder: Path) -> bool:

@@ -1,7 +1,10 @@
 """The compiled program of each backbone, made ready once per process."""
 
+import os
+import subprocess
+import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from typing import cast
 
@@ -10,7 +13,7 @@ import scipy.sparse as sp
 
 from clar_tune.engine import program
 from clar_tune.engine.arrays import ArrayGraph
-from clar_tune.engine.compiling import Program, sources
+from clar_tune.engine.compiling import Program, may_use_cache, sources
 from clar_tune.engine.problem import Outcome
 from clar_tune.engine.task import task_of
 from clar_tune.graphs import Graph, SearchNodes
@@ -29,6 +32,31 @@ def program_of(backbone: str) -> Callable[..., Outcome]:
     """The program of a backbone: compiled on the first call on a machine, then loaded."""
     with _ONE_AT_A_TIME:
         return cast(Callable[..., Outcome], _prepared(backbone).call)
+
+
+def uncompiled(backbones: Iterable[str]) -> list[str]:
+    """Those whose programs are not in this machine's cache, while that can be used."""
+    made = [Program(program.train, backbone, sources()) for backbone in backbones]
+    return [one.name for one in made if may_use_cache() and not one.loadable]
+
+
+def compile_all(backbones: Iterable[str]) -> None:
+    """Compile programs into this machine's cache, as many at once as there are processors.
+
+    Each in a process of its own, as one compiles one at a time; what a failed one leaves out is
+    compiled where it is needed.
+    """
+    waiting, running = list(backbones), list[subprocess.Popen[bytes]]()
+    try:
+        while waiting or running:
+            while waiting and len(running) < (os.cpu_count() or 1):
+                code = f"from clar_tune.engine import program_of; program_of({waiting.pop(0)!r})"
+                running.append(subprocess.Popen([sys.executable, "-c", code]))
+            running.pop(0).wait()
+    finally:
+        for process in running:
+            process.terminate()
+            process.wait()
 
 
 @cache

@@ -25,6 +25,7 @@ from clar_tune.engine.problem import (
 )
 from clar_tune.engine.programs import program_of
 from clar_tune.engine.regularizers import WITH_PENALTY
+from clar_tune.engine.scope import BACKBONES, METRICS, REGULARIZERS, cannot
 from clar_tune.engine.task import Prepared, Task, task_of
 from clar_tune.errors import Diverged, ParameterError, Stopped
 from clar_tune.graphs import SearchNodes
@@ -33,11 +34,6 @@ from clar_tune.validation import one_of, whole
 
 Report = Callable[[int, float, float], None]
 """Called now and then with the epoch, its validation loss and the best score so far."""
-
-BACKBONES = ("gcn", "gat", "sage", "cheby", "gpr", "mlp")
-REGULARIZERS = ("none", "clar", "nl", "preg", "dropedge")
-METRICS = ("accuracy", "mse")
-"""What this engine trains; all else is torch's."""
 
 LOOKS = 0.05
 """Seconds between two looks at a running program."""
@@ -84,20 +80,8 @@ def train(
     return Fit(record, prepared.layout.unpacked(prepared.task.best), prepared.outputs())
 
 
-def cannot(backbone: str, regularizer: str, metric: str) -> str | None:
-    """What keeps such a training from this engine; nothing where it can do it."""
-    for kind, name, known in (
-        ("backbone", backbone, BACKBONES),
-        ("regularizer", regularizer, REGULARIZERS),
-        ("metric", metric, METRICS),
-    ):
-        if name not in known:
-            return f"{kind} {name}"
-    return None
-
-
 def _check(spec: TrainSpec, graph: ArrayGraph, nodes: SearchNodes) -> None:
-    reason = cannot(spec.backbone, spec.regularizer, graph.metric)
+    reason = cannot(spec.backbone, spec.regularizer, graph.metric, spec.select)
     if reason:
         raise ParameterError(
             f"{reason}: the native engine does not train it. Choose the torch engine, or one of "
@@ -166,6 +150,11 @@ def _refuse(spec: TrainSpec, terms: tuple[str, ...], outcome: Outcome) -> None:
     )
 
 
+def _exact(score: float, metric: str, nodes: int) -> float:
+    """An accuracy as the quotient that torch has; compiled, it may be off by its last digit."""
+    return round(score * nodes) / nodes if metric == "accuracy" else score
+
+
 def _record(
     spec: TrainSpec, graph: ArrayGraph, prepared: Prepared, outcome: Outcome, seconds: float
 ) -> TrainRecord:
@@ -183,7 +172,7 @@ def _record(
     return TrainRecord(
         key=spec.key,
         metric=graph.metric,
-        val_score=outcome.val_score,
+        val_score=_exact(outcome.val_score, graph.metric, len(data.val)),
         val_loss=outcome.val_loss,
         epochs=outcome.epochs,
         best_epoch=outcome.best_epoch,

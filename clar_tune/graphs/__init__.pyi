@@ -15,6 +15,7 @@ from .loading import (
     load_raw as load_raw,
     locate as locate,
 )
+from .partners import Partners as Partners, partners_of as partners_of
 from .spectrum import (
     FULL_SPECTRUM_NODES as FULL_SPECTRUM_NODES,
     Spectrum as Spectrum,

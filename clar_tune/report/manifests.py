@@ -5,8 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from clar_tune.analysis import RunView, duration
+from clar_tune.analysis import RunView, duration, finals_told, repeats_told
 from clar_tune.report.texts import moment, name, sentence, setting
+from clar_tune.rows import PlannedStudy
 
 STATES = {
     "running": "running",
@@ -94,7 +95,7 @@ def _facts(runs: Sequence[RunView]) -> Iterator[tuple[str, str]]:
     ended = [run.row.ended for run in runs if run.row.ended]
     until = f" to {moment(max(ended))}" if len(ended) == len(runs) else ""
     yield "when", f"{moment(started)}{until}, {_worked(runs)}"
-    yield "budget", _budget(runs[0].budget)
+    yield "budget", _budget(runs[0].budget, [study for run in runs for study in run.row.planned])
 
 
 def _worked(runs: Sequence[RunView]) -> str:
@@ -105,12 +106,13 @@ def _worked(runs: Sequence[RunView]) -> str:
     return f"{duration(sum(run.row.seconds for run in runs))} of work"
 
 
-def _budget(budget: Mapping[str, Any]) -> str:
+def _budget(budget: Mapping[str, Any], planned: Sequence[PlannedStudy]) -> str:
     pruning = f"pruned by {budget['reduction']}" if budget["pruning"] else "not pruned"
     searches = f", {budget['searches']} searches" if budget["searches"] > 1 else ""
+    usual, others = repeats_told(budget, planned)
     return (
-        f"{budget['trials']} trials by {name(budget['sampler'])}, {budget['repeats']} repeats "
-        f"{pruning}, {budget['finals']} finals per study{searches}"
+        f"{budget['trials']} trials by {name(budget['sampler'])}, {usual} repeats {pruning}"
+        f"{sentence(others)}, {finals_told(budget)} per study{searches}"
     )
 
 
@@ -131,4 +133,6 @@ def _pairs(values: Mapping[str, Any]) -> Pairs:
 def _shown(value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(map(_shown, value))
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key} {_shown(of)}" for key, of in value.items())
     return setting(value)

@@ -17,6 +17,7 @@ from .jobs import (
 )
 from .limits import Limits as Limits
 from .manifest import (
+    budget_of as budget_of,
     check_graphs as check_graphs,
     check_numbers as check_numbers,
     machine as machine,

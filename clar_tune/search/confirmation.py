@@ -41,5 +41,5 @@ class Confirmation:
         if plain is None:
             study.finals.cross(None)
         elif plain.settled:
-            study.finals.cross(plain.best_params)
+            study.finals.cross(plain.best.params if plain.best else None)
         yield from (Final(study, arm, number) for arm, number in study.finals.missing())

@@ -84,15 +84,16 @@ def estimates(
 
 
 def _trainings(study: StudyPlan) -> tuple[int, float]:
-    """All that a study may need, and those that pruning will leave of them."""
+    """All that a study may need, and those that pruning will leave of them.
+
+    Of finals whose number their precision decides, the least are expected; of arms all, as a
+    winner may need them.
+    """
     rules, finals = study.rules, study.finals * (1 + len(study.arms))
-    if not study.has_search:
-        return finals, float(finals)
-    most = study.trials * rules.repeats
-    expected = float(most)
-    if rules.pruning:
+    expected = float(study.most_repeats)
+    if study.has_search and rules.pruning:
         expected = expected_repeats(study.trials, rules.repeats, rules.reduction)
-    return most + finals, expected + finals
+    return study.most_repeats + study.most_finals, expected + finals
 
 
 class _Sampled:

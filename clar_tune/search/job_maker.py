@@ -25,10 +25,10 @@ class JobMaker:
 
     def final(self, study: StudyState, arm: str, number: int) -> Job:
         """One final of a winner."""
-        (trial,) = study.trials.values()  # of a study that is settled
+        assert study.best is not None
         params, numbers = study.finals.arms[arm], range(number, number + 1)
         specs = self._specs(study, params, "final", numbers, arm)
-        return self._job(study, trial, "final", number, specs, self._timeout)
+        return self._job(study, study.best, "final", number, specs, self._timeout)
 
     def _specs(
         self, study: StudyState, params: Params, purpose: str, numbers: range, arm: str = "on"

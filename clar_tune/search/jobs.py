@@ -8,7 +8,6 @@ from traceback import extract_tb
 
 from clar_tune.errors import ClarTuneError, Diverged, GraphError
 from clar_tune.graphs import Graph, search_nodes
-from clar_tune.models import TensorGraph
 from clar_tune.records import HINTS, TrainRecord, TrainSpec, Value
 from clar_tune.search.hosts import Task
 from clar_tune.search.process_errors import (
@@ -17,7 +16,7 @@ from clar_tune.search.process_errors import (
     is_out_of_memory,
     users_frame,
 )
-from clar_tune.training import release_memory, test_count, test_scores, train
+from clar_tune.training import Form, cpu_of, release_memory, test_count, test_scores, train
 
 LONGEST_ERROR = 2000
 """Characters of an error text that are kept."""
@@ -87,6 +86,8 @@ class TrainingResult:
     record: TrainRecord
     started: datetime
     device: str
+    cpu: str | None = None
+    """What its program was compiled for."""
     test_nodes: int = 0
     test_score: float | None = None
     test_balanced: float | None = None
@@ -118,14 +119,14 @@ class OutOfTime(Exception):
     """A trial that reached its time limit."""
 
 
-def perform(job: Job, index: int, graph: Graph, tensors: TensorGraph) -> Outcome:
-    """Do training number ``index`` of a job on its varied graph.
+def perform(job: Job, index: int, graph: Graph, form: Form) -> Outcome:
+    """Do training number ``index`` of a job on its varied graph, in the form of its engine.
 
     Whatever goes wrong with the training comes back as a value. Of a process that went bad
     nothing comes back: that raises, so that the worker is lost and the job is done elsewhere.
     """
     try:
-        return trained(job.spec_of(index), job.purpose, index, graph, tensors)
+        return trained(job.spec_of(index), job.purpose, index, graph, form)
     except Exception as error:  # a user's model may raise anything
         return failed(index, error)
 
@@ -143,9 +144,7 @@ def out_of_time(index: int) -> Failure:
     return Failure(index=index, kind="time", text=TIME_LIMIT)
 
 
-def trained(
-    spec: TrainSpec, purpose: str, index: int, graph: Graph, tensors: TensorGraph
-) -> TrainingResult:
+def trained(spec: TrainSpec, purpose: str, index: int, graph: Graph, form: Form) -> TrainingResult:
     """One training; only a final is scored on test nodes."""
     if graph.hash != spec.graph_hash:
         raise GraphError(
@@ -154,13 +153,14 @@ def trained(
         )
     started = datetime.now(UTC)
     nodes = search_nodes(graph, spec.protocol, spec.split_seed, spec.outer_test)
-    fit = train(spec, tensors, nodes)
+    fit = train(spec, form, nodes)
     done = TrainingResult(
         index=index,
         spec=spec,
         record=fit.record,
         started=started,
-        device=str(tensors.labels.device.type),
+        device=spec.device,
+        cpu=cpu_of(spec),
         test_nodes=test_count(spec, graph),
     )
     if purpose != "final":

@@ -46,6 +46,7 @@ def manifest_of(plan: Plan, graphs: Mapping[str, Graph]) -> RunRow:
         paper=plan.space.paper,
         columns=plan.space.columns or None,
         correlate=plan.space.correlate.content if plan.space.correlate else None,
+        margin=plan.space.margin,
     )
 
 
@@ -58,21 +59,23 @@ def plan_columns(plan: Plan) -> dict[str, Any]:
     """What the manifest says of a plan; an extended one says it anew."""
     return {
         "options": to_stored(plan.options),
-        "budget": _budget(plan),
+        "budget": budget_of(plan),
         # Repeated searches are alike.
         "study_plans": [to_stored(s.planned) for s in plan.studies if not s.columns.search],
         "graph_facts": {name: to_stored(known_facts(name)) for name in plan.graphs},
     }
 
 
-def _budget(plan: Plan) -> dict[str, Any]:
-    """What every study of a plan gets."""
-    study = plan.studies[0]
+def budget_of(plan: Plan) -> dict[str, Any]:
+    """What the studies of a plan get, as a rule; ``study_plans`` tells what each has of it."""
+    settings = plan.settings
+    precision = {"precision": to_stored(settings.precision)} if settings.precision else {}
     return {
-        **to_stored(study.rules),
-        **to_stored(study.training),
+        **to_stored(settings.search),
+        **to_stored(settings.training),
         "studies": len(plan.studies),
-        "finals": study.finals,
+        "finals": settings.finals,
+        **precision,
         "searches": plan.options.replicates,
     }
 
@@ -87,7 +90,7 @@ def plan_of(name: str, row: RunRow) -> Plan:
             f"{name}: its options are those of another version ({error}). "
             f"Install clar-tune {_version(row)} to go on with it."
         ) from error
-    return make_plan(space, options)
+    return make_plan(space, options).trained_by({own.place: own.engine for own in row.planned})
 
 
 def with_this_driver(row: RunRow) -> list[Sequence[Any]]:
@@ -124,7 +127,7 @@ def _version(row: RunRow) -> str:
 
 PACKAGES = (
     *("clar-tune", "ray", "optuna", "torch", "torch-geometric"),
-    *("pyarrow", "numpy", "scipy", "duckdb"),
+    *("pyarrow", "numpy", "scipy", "duckdb", "numba"),
 )
 
 

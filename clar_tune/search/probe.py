@@ -19,12 +19,12 @@ from clar_tune.graphs import (
     search_nodes,
     seed_pair,
 )
-from clar_tune.models import Method, TensorGraph
+from clar_tune.models import Method
 from clar_tune.records import TrainSpec
 from clar_tune.search.epoch_costs import seconds_per_epoch
 from clar_tune.search.sizes import Size
 from clar_tune.space import Plan, StudyPlan
-from clar_tune.training import train, warm_up
+from clar_tune.training import Form, form_of, make_ready, train, warm_up
 
 EPOCHS = 6
 """Least epochs that are timed after the first, which prepares what is kept."""
@@ -52,14 +52,14 @@ def machine_factor() -> float:
     """
     warm_up()
     graph = load("csbm-homophily")
-    tensors, size = TensorGraph.of(graph), Size.of(graph)
+    form, size = form_of(graph, "torch"), Size.of(graph)
     seeds = seed_pair(graph.name, PROTOCOL, 0, 0, "repeat")
     ratios = []
     for backbone in MACHINE:
         method = Method(backbone, "none")
         spec = method.spec(graph, {"dropout": 0.5}, PROTOCOL, seeds)
         nodes = search_nodes(graph, PROTOCOL, spec.split_seed)
-        spent = _epoch(spec, tensors, nodes, time.process_time, MACHINE_SECONDS)
+        spent = _epoch(spec, form, nodes, time.process_time, MACHINE_SECONDS)
         ratios.append(math.log(spent / seconds_per_epoch(method, spec.params, size)))
     return math.exp(fmean(ratios))
 
@@ -96,17 +96,18 @@ def _spread(places: list[int]) -> list[int]:
 
 
 def _measured(graph: Graph, plan: Plan, places: list[int]) -> dict[int, float]:
-    """Seconds of some studies; of each variant the graph is made once, one at a time."""
+    """Seconds of some studies; of each variant a form of the graph is made, one at a time."""
     by_variant: dict[str, list[int]] = {}
     for place in places:
-        variant = sorted(plan.studies[place].variant.items())
+        study = plan.studies[place]
+        variant = study.engine, sorted(study.variant.items())
         by_variant.setdefault(str(variant), []).append(place)
     seconds: dict[int, float] = {}
     for alike in by_variant.values():
         first = plan.studies[alike[0]]
         like = apply_variants(graph, first.variant, first.seed, decompose=_no_spectrum)
-        tensors = TensorGraph.of(like)
-        seconds |= {place: _seconds(plan.studies[place], like, tensors) for place in alike}
+        form = form_of(like, first.engine)
+        seconds |= {place: _seconds(plan.studies[place], like, form) for place in alike}
     return seconds
 
 
@@ -116,31 +117,34 @@ def _no_spectrum(graph: Graph) -> Spectrum:
     return Spectrum(np.linspace(0, 2, n), np.eye(n, dtype=np.float32))
 
 
-def _seconds(study: StudyPlan, graph: Graph, tensors: TensorGraph) -> float:
+def _seconds(study: StudyPlan, graph: Graph, form: Form) -> float:
     """One epoch of a middling configuration."""
     params = study.parameters.at([0.5] * len(study.parameters.searched))
     seeds = seed_pair(graph.name, study.columns.protocol, study.seed, 0, "repeat")
-    spec = study.method.spec(graph, params, study.columns.protocol, seeds, threads=study.threads)
+    rules = {"threads": study.threads, "engine": study.engine}
+    spec = study.method.spec(graph, params, study.columns.protocol, seeds, **rules)
     nodes = search_nodes(graph, spec.protocol, spec.split_seed, study.outer_test)
-    return _epoch(spec, tensors, nodes, time.perf_counter)
+    make_ready(spec)
+    return _epoch(spec, form, nodes, time.perf_counter)
 
 
 def _epoch(
     spec: TrainSpec,
-    tensors: TensorGraph,
+    form: Form,
     nodes: SearchNodes,
     clock: Callable[[], float],
     at_least: float = 0.0,
 ) -> float:
     """The mean time of an epoch of a training that goes on until there are enough."""
-    ends: list[float] = []
+    ends: list[tuple[int, float]] = []  # the native engine tells of some epochs alone
 
-    def report(*_: float) -> None:
-        ends.append(clock())
-        if len(ends) > EPOCHS and ends[-1] - ends[0] >= at_least:
+    def report(epoch: int, *_: float) -> None:
+        ends.append((epoch, clock()))
+        if epoch - ends[0][0] >= EPOCHS and ends[-1][1] - ends[0][1] >= at_least:
             raise _Enough
 
     without_end = replace(spec, max_epochs=10**6, patience=10**6)
     with suppress(_Enough):
-        train(without_end, tensors, nodes, report)
-    return (ends[-1] - ends[0]) / (len(ends) - 1)
+        train(without_end, form, nodes, report)
+    (first, began), (last, ended) = ends[0], ends[-1]
+    return (ended - began) / (last - first)

@@ -14,7 +14,10 @@ import torch
 
 from clar_tune.errors import CannotImport
 
-LIBRARIES = {"clar_tune", "torch", "torch_geometric", "numpy", "scipy", *sys.stdlib_module_names}
+LIBRARIES = {
+    *("clar_tune", "torch", "torch_geometric", "numpy", "scipy", "numba", "llvmlite"),
+    *("lazy_loader", *sys.stdlib_module_names),
+}
 """Modules whose lines tell a user nothing about the user's own."""
 
 EXHAUSTED = {

@@ -19,7 +19,7 @@ def _study(study: StudyState) -> StudyProgress:
         method=planned.method,
         condition=planned.condition,
         metric=planned.metric,
-        trials=study.asked if study.used_up else planned.trials,
+        trials=study.asked if study.used_up else study.budget,
         complete=over.states["complete"],
         pruned=over.states["pruned"],
         failed=over.states["failed"],

@@ -82,7 +82,7 @@ class Queues:
     def put_back(self, studies: Iterable[StudyState]) -> None:
         """Studies that have asked, or may do so for the first time."""
         for study in studies:
-            if study.may_ask:
+            if study.may_ask and not study.waits:
                 heap = self._asking[self._places[study.plan.columns.graph]]
                 heapq.heappush(heap, (study.asked, study.place))
 

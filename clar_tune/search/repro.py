@@ -7,11 +7,10 @@ import torch
 
 from clar_tune.errors import GraphError
 from clar_tune.graphs import apply_variants, load
-from clar_tune.models import TensorGraph
 from clar_tune.rows import FinalRow, RepeatRow
 from clar_tune.search.jobs import trained
 from clar_tune.space import Plan
-from clar_tune.training import best_device
+from clar_tune.training import best_device, form_of
 
 TOLERANCE = 1e-3
 """How far numbers may differ on another machine."""
@@ -39,7 +38,7 @@ class Difference:
 def repeat_training(row: RepeatRow, plan: Plan, data: Path | None) -> list[Difference]:
     """Train a row again, as its run did, and compare every number that it stored."""
     study = next(study for study in plan.studies if study.columns.study == row.study)
-    plain = load(row.graph, plan.space.preprocessing, data)
+    plain = load(row.graph, plan.settings.preprocessing, data)
     graph = apply_variants(plain, study.variant, study.seed)
     purpose, arm = ("final", row.arm) if isinstance(row, FinalRow) else ("repeat", "on")
     spec = study.spec(row.params, purpose, row.repeat, plain.hash, arm)
@@ -50,7 +49,8 @@ def repeat_training(row: RepeatRow, plan: Plan, data: Path | None) -> list[Diffe
         )
     device = best_device() if row.device != "cpu" else torch.device("cpu")
     spec = replace(spec, device=device.type)
-    again = trained(spec, purpose, row.repeat, graph, TensorGraph.of(graph, device))
+    form = form_of(graph, spec.engine, device)
+    again = trained(spec, purpose, row.repeat, graph, form)
     numbers = [
         ("val_score", row.val_score, again.record.val_score),
         ("val_loss", row.val_loss, again.record.val_loss),

@@ -12,6 +12,7 @@ from optuna.samplers import BaseSampler, GPSampler, RandomSampler, TPESampler
 from optuna.trial import TrialState
 
 from clar_tune.records import Params, Value
+from clar_tune.search.start_up import KNOWN, StartUp
 from clar_tune.seeds import seed_for
 from clar_tune.space import Choice, Parameter, Range, StudyPlan, same
 
@@ -64,6 +65,7 @@ class Sampler:
         self._trials: dict[int, optuna.Trial] = {}
         self._used: set[str] = set()
         self._cells: Iterator[dict[str, Value]] | None = None
+        self._start_up = StartUp(plan)
 
     @property
     def used_up(self) -> bool:
@@ -82,9 +84,15 @@ class Sampler:
                 return params
         return self._propose_unused(number)
 
+    def origin(self, number: int) -> str:
+        """Where the configuration of trial ``number`` comes from, unless it is exchanged."""
+        if self._plan.rules.sampler == "grid" or number >= self._plan.startup:
+            return "sampler"
+        return "known" if number < KNOWN else "start-up"
+
     def start(self, number: int, params: Params) -> None:
         """Take in a configuration that was drawn without Optuna, or stored before."""
-        self._used.add(identity(params))
+        self._used.add(identity(self._plan.complete(params)))
         # The sampler is not asked for values that are given; a random one costs nothing.
         self._study.sampler = RandomSampler(seed=0)
         self._study.enqueue_trial(self._internal(params), skip_if_exists=False)
@@ -114,12 +122,14 @@ class Sampler:
     def _draw(self, number: int, attempt: int) -> dict[str, Value] | None:
         """A configuration that was not tried before, or ``None``."""
         rules, plan = self._plan.rules, self._plan
-        if rules.sampler != "random" and number < plan.startup:
-            return self._accepted(number, self._quasi_random(number, attempt))
+        if number < KNOWN and not attempt:
+            return self._accepted(number, self._start_up.known())
+        if number < plan.startup:
+            return self._accepted(number, self._start_up.point(number, attempt))
         seed = self._seed(number, attempt) % 2**32
         self._study.sampler = LEARNERS[rules.sampler](seed, plan.startup)
         trial = self._study.ask()
-        params = plan.method.complete(self._suggest(trial))
+        params = plan.complete(self._suggest(trial))
         if identity(params) in self._used:
             self._study.tell(trial, state=TrialState.FAIL)
             return None
@@ -128,24 +138,11 @@ class Sampler:
         return params
 
     def _accepted(self, number: int, chosen: Params) -> dict[str, Value] | None:
-        params = self._plan.method.complete(chosen)
+        params = self._plan.complete(chosen)
         if identity(params) in self._used:
             return None
         self.start(number, params)
         return params
-
-    def _quasi_random(self, number: int, attempt: int) -> dict[str, Value]:
-        """Point ``number`` of a scrambled Sobol sequence; plain random when asked again."""
-        size = len(self._parameters.searched)
-        if attempt:
-            draw = np.random.Generator(np.random.PCG64(self._seed(number, attempt)))
-            return self._parameters.at(draw.random(size).tolist())
-        from scipy.stats import qmc  # here, because it takes longer than most plans
-
-        sequence = qmc.Sobol(size, rng=self._seed() % 2**32)
-        if number:  # scipy cannot go forward by nothing
-            sequence.fast_forward(number)
-        return self._parameters.at(sequence.random(1)[0].tolist())
 
     def _propose_cell(self, number: int) -> dict[str, Value] | None:
         """The next cell of the grid, in an order that the seed shuffles."""
@@ -161,7 +158,7 @@ class Sampler:
         left: Any = ()
         if self._count is not None and self._count <= ENUMERABLE:
             left = self._parameters.configurations()
-        drawn = (self._quasi_random(number, ATTEMPTS + extra) for extra in range(1000))
+        drawn = (self._start_up.drawn(number, ATTEMPTS + extra) for extra in range(1000))
         fresh = (self._accepted(number, chosen) for chosen in itertools.chain(drawn, left))
         return next((params for params in fresh if params is not None), None)
 

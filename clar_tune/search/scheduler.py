@@ -11,6 +11,7 @@ from dataclasses import replace
 from clar_tune.rows import FinalRow, RepeatRow, RepeatScore, StudyKey, TrialRow
 from clar_tune.search.assignment import BATCH, Assignment, Done
 from clar_tune.search.confirmation import Confirmation
+from clar_tune.search.groups import Groups
 from clar_tune.search.hosts import Hosts, Task
 from clar_tune.search.job_maker import JobMaker
 from clar_tune.search.jobs import Failure, Job, Outcome, TrainingResult, out_of_time
@@ -57,6 +58,7 @@ class Scheduler:
         """The time that is left belongs to the finals of studies that ended."""
         self._pace = Pace(self.studies)
         self._queues = Queues(self.studies, plan.graphs)
+        self._groups = Groups(self.studies)
         self._confirmation = Confirmation(self.studies)
         self._lost: Counter[Task] = Counter()  # of finals
 
@@ -83,6 +85,10 @@ class Scheduler:
         for final in finals:
             study = places[final.study]
             study.record_final(final.arm, final.params, final.repeat, final.seconds)
+        self._go_on(begun)
+
+    def _go_on(self, begun: Sequence[StudyState]) -> None:
+        """Decide what follows from the restored rows, and what waits to be handed out."""
         for study in begun:
             self._pace.add(study.plan.columns.graph, study.trainings, study.seconds)
             changed = study.restored()
@@ -90,6 +96,8 @@ class Scheduler:
                 self._write([study.trial_row(number) for number in changed])
             going_on = [study.trials[number] for number in sorted(study.running)]
             self._queues.first.extend(self._jobs.repeats(study, trial) for trial in going_on)
+        for study in self._groups:
+            self._groups.ready_with(study)
         for study in begun:
             self._settle(study)
         self._queues.renew()
@@ -327,7 +335,8 @@ class Scheduler:
         return given
 
     def _settle(self, study: StudyState) -> None:
-        """Once a study has ended, its winner is confirmed."""
+        """Once a study has ended, its winner is confirmed; others may have waited for it."""
+        self._queues.put_back(self._groups.ready_with(study))
         if study.settled or not study.ended:
             return
         study.settle()

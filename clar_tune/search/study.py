@@ -9,9 +9,10 @@ from typing import NamedTuple, Protocol
 from clar_tune.metric import metric_named
 from clar_tune.records import Params
 from clar_tune.rows import FinalRow, RepeatRow, RepeatScore, TrialRow, rungs_up_to
+from clar_tune.search.exchange import Point
 from clar_tune.search.finals import Finals
 from clar_tune.search.jobs import Failure, TrainingResult
-from clar_tune.search.sampler import Sampler
+from clar_tune.search.sampler import Sampler, identity
 from clar_tune.search.trial import Trial, training_row, trial_row
 from clar_tune.space import StudyPlan
 from clar_tune.winner import Winner, winner
@@ -64,6 +65,9 @@ class StudyState:
         self.over = Ended()
         self.used_up = False
         """A finite space without a configuration that was not tried."""
+        self.points: tuple[Point, ...] | None = None
+        """What it tries in the exchange, once all of its group are ready for that."""
+        self._unfilled = 0  # trials of the exchange for which there was no point
         self.finals = Finals(plan)
         self.trainings, self.seconds = 0, 0.0
         self._best: list[Trial] = []  # the winner so far, if there is one
@@ -79,12 +83,29 @@ class StudyState:
     @property
     def budget(self) -> int:
         """How many trials it is to have."""
-        return self.plan.rules.trials if self.plan.has_search else 1
+        return self.plan.rules.trials - self._unfilled if self.plan.has_search else 1
 
     @property
     def may_ask(self) -> bool:
         """Whether another trial can start."""
         return not self.used_up and self.asked < self.budget
+
+    @property
+    def waits(self) -> bool:
+        """Whether its next trial is one of the exchange, for which others are not ready."""
+        return self.points is None and self.may_ask and self._exchanges(self._unused())
+
+    @property
+    def searched(self) -> bool:
+        """Whether its trials before the exchange have ended."""
+        start = self.plan.first_trials - self.plan.exchanged
+        return self.ended or (self._unused() >= start and all(n >= start for n in self.running))
+
+    @property
+    def first_trials(self) -> list[Trial]:
+        """Its trials before the exchange."""
+        start = self.plan.first_trials - self.plan.exchanged
+        return [self.trials[number] for number in sorted(self.trials) if number < start]
 
     @property
     def ended(self) -> bool:
@@ -103,9 +124,9 @@ class StudyState:
         return self.trials[max(self.trials)]
 
     @property
-    def best_params(self) -> Params | None:
-        """The parameters of the winner so far."""
-        return self._best[0].params if self._best else None
+    def best(self) -> Trial | None:
+        """The trial that wins so far."""
+        return self._best[0] if self._best else None
 
     @property
     def confirmed(self) -> bool:
@@ -126,11 +147,14 @@ class StudyState:
             self._end(trial, "complete")
             return trial
         self._catch_up(self._sampler)
+        if self._exchanges(number):
+            return self._ask_exchanged(number, self._sampler)
         proposed = self._sampler.propose(number)
         if proposed is None:
             self._use_up()
             return None
-        return self._begin(Trial(number, proposed, datetime.now(UTC)))
+        origin = self._sampler.origin(number)
+        return self._begin(Trial(number, proposed, datetime.now(UTC), origin=origin))
 
     def next_rung(self, repeats: int) -> int:
         """How many repeats a trial with so many has when it is judged next."""
@@ -160,6 +184,7 @@ class StudyState:
         for row in sorted(rows, key=lambda row: row.trial):
             self._begin(Trial.of(row))
             self._stored[row.trial] = _Stored(row.state, row.repeats, row.used_up)
+            self._unfilled += row.unfilled
         self._behind = True
 
     def restore_repeat(self, repeat: RepeatScore) -> None:
@@ -214,14 +239,33 @@ class StudyState:
         self.settled = True
         if self._best:
             self.finals.choose(self._best[0].params)
-        self.trials = {trial.trial: trial for trial in self._best}
         self._sampler = self._judge = None
+        if self.points is not None or not self.plan.exchanged:  # else others ask for them yet
+            self.trials = {trial.trial: trial for trial in self._best}
 
     def _unused(self) -> int:
         """The number of the next trial; one whose row was lost is asked again."""
         if self.asked not in self.trials:
             return self.asked
         return next(number for number in range(self.asked) if number not in self.trials)
+
+    def _exchanges(self, number: int) -> bool:
+        """Whether a trial is one of the exchange; those of an extended search are not."""
+        first, last = self.plan.first_trials - self.plan.exchanged, self.plan.first_trials
+        return first <= number < last - self._unfilled
+
+    def _ask_exchanged(self, number: int, sampler: Sampler) -> Trial | None:
+        """Try what another method found; without any other point the study goes without."""
+        assert self.points is not None
+        tried = {identity(trial.params) for trial in self.trials.values()}
+        point = next((p for p in self.points if identity(p.params) not in tried), None)
+        if point is None:
+            self._unfilled = self.last.unfilled = self.plan.first_trials - number
+            return None
+        sampler.start(number, point.params)
+        now = datetime.now(UTC)
+        trial = Trial(number, point.params, now, origin="exchange", shared_from=point.source)
+        return self._begin(trial)
 
     def _begin(self, trial: Trial) -> Trial:
         self.trials[trial.trial] = trial

@@ -45,6 +45,9 @@ class Trial:
     notes: list[str] = field(default_factory=list)
     used_up: bool = False
     """Whether its study ended with it, because no other configuration was left."""
+    origin: str = "sampler"
+    shared_from: str = ""
+    unfilled: int = 0
     _scores: list[float] = field(default_factory=list)
     _losses: list[float] = field(default_factory=list)
 
@@ -62,6 +65,9 @@ class Trial:
             retries=row.retries,
             notes=list(row.notes),
             used_up=row.used_up,
+            origin=row.origin,
+            shared_from=row.shared_from,
+            unfilled=row.unfilled,
         )
 
     def add(self, score: float, loss: float, seconds: float) -> None:
@@ -97,6 +103,9 @@ def trial_row(columns: StudyColumns, metric: str, trial: Trial) -> TrialRow:
         started=trial.started,
         seq=0,  # given by the store
         used_up=trial.used_up,
+        origin=trial.origin,
+        shared_from=trial.shared_from,
+        unfilled=trial.unfilled,
     )
 
 
@@ -120,6 +129,8 @@ def training_row(columns: StudyColumns, trial: int, done: TrainingResult) -> Rep
         "stop": spec.stop,
         "threads": spec.threads,
         "device": done.device,
+        "engine": spec.engine,
+        "cpu": done.cpu,
         "terms": to_stored(record.terms),
         "facts": record.facts,
         "seq": 0,  # given by the store

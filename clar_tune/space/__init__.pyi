@@ -3,11 +3,13 @@
 from .bounds import LONGEST_TIMEOUT as LONGEST_TIMEOUT
 from .domains import (
     Choice as Choice,
+    Domain as Domain,
     Fixed as Fixed,
     Range as Range,
     same as same,
     written as written,
 )
+from .levels_reader import LEVELS as LEVELS
 from .model import (
     Correlate as Correlate,
     Levels as Levels,
@@ -16,7 +18,13 @@ from .model import (
     condition_text as condition_text,
 )
 from .parameters import Parameter as Parameter, ParameterSet as ParameterSet
-from .plan import Options as Options, Plan as Plan, StudyPlan as StudyPlan, make_plan as make_plan
-from .reader import LEVELS as LEVELS, parse_space as parse_space, stored_levels as stored_levels
+from .plan import (
+    Group as Group,
+    Options as Options,
+    Plan as Plan,
+    StudyPlan as StudyPlan,
+    make_plan as make_plan,
+)
+from .reader import parse_space as parse_space, stored_levels as stored_levels
 from .shipped import load_space as load_space, shipped_spaces as shipped_spaces
 from .yaml_nodes import read_items as read_items

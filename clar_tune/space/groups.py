@@ -32,7 +32,7 @@ def in_groups(studies: Sequence[StudyPlan], options: Options) -> Iterator[StudyP
         exchanges = with_plain and able[study.group] > 1 and _can_exchange(study, options)
         yield replace(
             study,
-            arms=arms if options.ablation else (),
+            arms=arms if study.ablation else (),
             exchanged=max(2, _asked(study, options) // 4) if exchanges else 0,
         )
 

@@ -2,29 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import product
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from clar_tune.errors import UnknownName
-from clar_tune.graphs import VARIANTS, parameters_of
+from clar_tune.graphs import VARIANTS, dataset_named, parameters_of
 from clar_tune.records import Value, stored_as
 from clar_tune.space.domains import Fixed, written
 from clar_tune.space.parameters import Parameter, ParameterSet
+from clar_tune.switches import IDLE, arms_beside
 
 if TYPE_CHECKING:  # a space is read without torch
     from clar_tune.models import Method
+    from clar_tune.precision import Precision
 
 SAMPLERS = ("tpe", "gp", "random", "grid")
 COEFFICIENTS = ("spearman", "pearson")
+
+SMALL = 1_000
+"""Graphs of fewer nodes may have more repeats."""
+
+MARGIN = 0.01
+"""Effects that are smaller count as none, unless a space says otherwise."""
 
 Parameters = Mapping[str, Parameter]
 Condition = Mapping[str, Value]
 
 
-@stored_as("max_epochs", "patience", "warmup", "select", "optimizer", later=("stop",))
+@stored_as("max_epochs", "patience", "warmup", "select", "optimizer", later=("stop", "engine"))
 @dataclass(frozen=True, slots=True)
 class TrainingRules:
     """How every training of a space goes; the names are those of ``TrainSpec``."""
@@ -35,9 +43,11 @@ class TrainingRules:
     select: str = "loss"
     optimizer: str = "adam"
     stop: str = "patience"
+    engine: str = "auto"
+    """What is asked for; ``StudyPlan.engine`` says what trains."""
 
 
-@stored_as("trials", "repeats", "reduction", "sampler", "pruning")
+@stored_as("trials", "repeats", "reduction", "sampler", "pruning", later=("small_repeats",))
 @dataclass(frozen=True, slots=True)
 class SearchRules:
     """The budget and the means of every search of a space."""
@@ -47,42 +57,82 @@ class SearchRules:
     reduction: int = 3
     sampler: str = "tpe"
     pruning: bool = True
+    small_repeats: int | None = None
+    """Repeats on graphs of fewer than ``SMALL`` nodes, if those have others: their validation
+    sets are tiny, and their trainings cost milliseconds."""
+
+    def changed(self, **rules: Any) -> SearchRules:
+        """With other rules; repeats that are named hold for all graphs."""
+        small = None if "repeats" in rules else self.small_repeats
+        return replace(self, small_repeats=small, **rules)
+
+    def on(self, nodes: int) -> SearchRules:
+        """The rules on a graph of some size."""
+        if self.small_repeats is None or nodes >= SMALL:
+            return replace(self, small_repeats=None)
+        return replace(self, repeats=self.small_repeats, small_repeats=None)
 
 
 @dataclass(frozen=True, slots=True)
 class Levels:
-    """Parameters of all methods, of a backbone, of a regularizer, of a method; later ones win."""
+    """Parameters of all methods, a backbone, a regularizer, a method, a graph; later ones win."""
 
     shared: Parameters = field(default_factory=dict)
     backbones: Mapping[str, Parameters] = field(default_factory=dict)
     regularizers: Mapping[str, Parameters] = field(default_factory=dict)
     methods: Mapping[str, Parameters] = field(default_factory=dict)
+    graphs: Mapping[str, Parameters] = field(default_factory=dict)
 
-    def of(self, method: str, known: Collection[str]) -> dict[str, Parameter]:
-        """What a method may choose from; shared parameters that it does not know are left out."""
+    def of(
+        self, method: str, known: Collection[str], graph: str | None = None
+    ) -> dict[str, Parameter]:
+        """What a method may choose from, on a graph that may have its own word on it.
+
+        Shared parameters, and those of graphs, that the method does not know are left out.
+        """
         backbone, _, regularizer = method.partition("+")
+        of_graph = self.graphs.get(graph, {}) if graph is not None else {}
         return {
             **{name: p for name, p in self.shared.items() if name in known},
             **self.backbones.get(backbone, {}),
             **self.regularizers.get(regularizer or "none", {}),
             **self.methods.get(method, {}),
+            **{name: p for name, p in of_graph.items() if name in known},
         }
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """One way to run a space: ``tuned``, or ``paper`` for what the paper did."""
+    """One way to run a space.
+
+    ``tuned``; ``paper`` for what the paper did; ``released`` for what its released code does.
+    """
 
     training: TrainingRules = TrainingRules()
     search: SearchRules = SearchRules()
     finals: int = 10
+    """How many; the least of them with ``precision``."""
+    precision: Precision | None = None
+    """What decides their number, if it is not fixed."""
+    ablation: bool = True
+    """Whether finals have arms beside ``on``."""
+    protocols: Mapping[str, str] = field(default_factory=dict)
+    """The protocol of each graph."""
+    preprocessing: str = "undirected"
     levels: Levels = Levels()
 
-    def most_trainings(self, parameters: ParameterSet) -> int:
-        """How many trainings a study of some parameters has if nothing is pruned."""
-        count, search = parameters.count, self.search
+    def most_trainings(self, parameters: ParameterSet, nodes: int, arms: int) -> int:
+        """How many trainings a study has if nothing is pruned.
+
+        Args:
+            parameters: what it chooses from.
+            nodes: of its graph.
+            arms: that its finals have beside ``on``.
+        """
+        count, search = parameters.count, self.search.on(nodes)
         trials = search.trials if count is None else min(count, search.trials)
-        return self.finals + (0 if count == 1 else trials * search.repeats)
+        finals = self.precision.at_most if self.precision else self.finals
+        return finals * (1 + arms) + (0 if count == 1 else trials * search.repeats)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,22 +184,34 @@ class Space:
     """The file, verbatim."""
     graphs: tuple[str, ...]
     methods: tuple[Method, ...]
-    protocols: Mapping[str, str]
-    """The protocol of each graph."""
-    preprocessing: str
     conditions: tuple[Sweep, ...]
     settings: Mapping[str, Settings]
-    """``tuned``, and ``paper`` where there is one."""
+    """``tuned``, and ``paper`` and ``released`` where they are given."""
+    margin: float = MARGIN
+    """Effects that are smaller count as none."""
     paper: str | None = None
     """The table of the paper that its results stand beside, such as ``III``."""
     columns: tuple[str, ...] = ()
     """Keys of conditions that, with the method, make the columns of its table."""
     correlate: Correlate | None = None
 
-    def parameters(self, settings: str, method: Method, condition: Condition) -> ParameterSet:
+    @property
+    def protocols(self) -> Mapping[str, str]:
+        """The protocol of each graph under its tuned settings."""
+        return self.settings["tuned"].protocols
+
+    @property
+    def preprocessing(self) -> str:
+        """That of its tuned settings."""
+        return self.settings["tuned"].preprocessing
+
+    def parameters(
+        self, settings: str, method: Method, condition: Condition, graph: str | None = None
+    ) -> ParameterSet:
         """What a study may choose from; the values of its condition are fixed.
 
-        Variants of the graph, which a condition may name as well, are no parameters.
+        Variants of the graph, which a condition may name as well, are no parameters. Without a
+        graph: what those choose from on which the settings have no word of their own.
         """
         if settings not in self.settings:
             raise UnknownName(f"settings of {self.name}", settings, self.settings)
@@ -157,11 +219,11 @@ class Space:
         for name in fixed:
             if name not in known:
                 raise UnknownName(f"parameter of {method.name}", name, [*known, *VARIANTS])
-        chosen = self.settings[settings].levels.of(method.name, known)
+        chosen = self.settings[settings].levels.of(method.name, known, graph)
         places = {name: place for sweep in self.conditions for name, place in sweep.places.items()}
         for name, value in fixed.items():
             chosen[name] = Parameter(name, Fixed(value), place=places.get(name, ""))
-        return ParameterSet(tuple(chosen.values()))
+        return ParameterSet([_with_idle(p, method.regularizer) for p in chosen.values()])
 
     def conditions_of(self, method: Method) -> tuple[Condition, ...]:
         """The conditions under which a method is studied: one without values if there is none."""
@@ -182,13 +244,52 @@ class Space:
         """How many studies there are under each of the settings."""
         return len(self.graphs) * sum(map(self.condition_count, self.methods))
 
+    def by_graph(
+        self, settings: str, method: Method, condition: Condition, graphs: Sequence[str]
+    ) -> dict[str, ParameterSet]:
+        """:meth:`parameters` on some graphs; those without a word of their own share one set."""
+        special = self.settings[settings].levels.graphs
+        usual = self.parameters(settings, method, condition)
+        return {
+            graph: self.parameters(settings, method, condition, graph)
+            if graph in special
+            else usual
+            for graph in graphs
+        }
+
     def most_trainings(self, settings: str) -> int:
         """How many trainings there are if nothing is pruned."""
-        return len(self.graphs) * sum(
-            self.settings[settings].most_trainings(self.parameters(settings, method, condition))
-            for method in self.methods
-            for condition in self.conditions_of(method)
-        )
+        return sum(self.most_by_study(settings))
+
+    def most_by_study(self, settings: str) -> Iterator[int]:
+        """How many trainings each study has if nothing is pruned."""
+        chosen = self.settings[settings]
+        pairs = [(m, condition) for m in self.methods for condition in self.conditions_of(m)]
+        plain = {
+            (m.backbone, condition_text(condition))
+            for m, condition in pairs
+            if m.regularizer == "none"
+        }
+        for method, condition in pairs:
+            shared = method.backbone, condition_text(shared_condition(method, condition))
+            arms = arms_beside(method.regularizer, plain=shared in plain)
+            own = self.by_graph(settings, method, condition, self.graphs)
+            for graph, parameters in own.items():
+                nodes = dataset_named(graph).facts.nodes
+                count = len(arms) if chosen.ablation else 0
+                yield chosen.most_trainings(parameters, nodes, count)
+
+
+def _with_idle(parameter: Parameter, regularizer: str) -> Parameter:
+    """A searched parameter with what is known of where it does nothing."""
+    ways = IDLE.get(regularizer, {}).get(parameter.name, ())
+    return replace(parameter, idle=ways) if ways and parameter.domain.count != 1 else parameter
+
+
+def shared_condition(method: Method, condition: Condition) -> Condition:
+    """What of a condition the plain backbone of a method can be studied under."""
+    known = {*VARIANTS, *method.plain.parameters()}
+    return {name: value for name, value in condition.items() if name in known}
 
 
 def condition_text(condition: Condition) -> str:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from clar_tune.errors import ParameterError, UnknownName
 from clar_tune.graphs import (
     PROTOCOLS,
-    VARIANTS,
     check_protocol,
     check_size,
     check_variant,
@@ -18,12 +17,15 @@ from clar_tune.graphs import (
     varied_hash,
 )
 from clar_tune.models import Method, method_of_arm
+from clar_tune.precision import Precision
 from clar_tune.records import (
+    ENGINE_CHOICES,
     SELECTIONS,
     Params,
     TrainSpec,
     Value,
     stored_as,
+    to_stored,
 )
 from clar_tune.rows import PlannedStudy, StudyColumns, rungs_up_to
 from clar_tune.seeds import seed_for
@@ -43,10 +45,11 @@ from clar_tune.space.model import (
     Space,
     TrainingRules,
     condition_text,
+    shared_condition,
 )
 from clar_tune.space.parameters import ParameterSet
 from clar_tune.space.validate import check_sampler
-from clar_tune.training import check_objective
+from clar_tune.training import check_objective, choose_engine
 from clar_tune.validation import fraction, one_of, positive, whole
 
 
@@ -54,7 +57,7 @@ from clar_tune.validation import fraction, one_of, positive, whole
     *("settings", "graphs", "methods", "conditions", "protocol", "trials", "repeats", "finals"),
     *("sampler", "pruning", "selection", "outer_test", "seed", "threads", "cpus", "gpus"),
     *("trial_timeout", "first_trials"),
-    later=("device", "ablation"),
+    later=("device", "ablation", "engine"),
     replicates="searches",
 )
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +90,8 @@ class Options:
     """Where a run with a share of GPUs trains, ``cpu`` or ``cuda``, once its driver has looked."""
     ablation: bool = True
     """Whether winners are confirmed with their penalties switched off as well."""
+    engine: str | None = None
+    """What to train with, one of ``ENGINE_CHOICES``."""
 
 
 Group = tuple[str, str, str, int]
@@ -108,12 +113,17 @@ class StudyPlan:
     rules: SearchRules
     training: TrainingRules
     finals: int
+    """How many; the least of them with ``precision``."""
     startup: int
     """How many trials are quasi-random before the sampler learns."""
+    first_trials: int
+    """Trials of its search as it was first asked for: what comes later extends it."""
     seed: int
     threads: int
     outer_test: float
     device: str = "cpu"
+    precision: Precision | None = None
+    """What decides the number of finals, if it is not fixed; in the units of scores."""
     ablation: bool = True
     """Whether its winner's finals have arms beside ``on``."""
     arms: tuple[str, ...] = ()
@@ -121,6 +131,8 @@ class StudyPlan:
     exchanged: int = 0
     """How many of the last trials of its search, as it was first asked for, try the shared
     parameters that other studies of its group found best."""
+    engine: str = "torch"
+    """What trains it: ``training.engine`` as it could be had when the run was planned."""
 
     @property
     def group(self) -> Group:
@@ -161,6 +173,8 @@ class StudyPlan:
             parameters=self.parameters.stored,
             arms=self.arms,
             exchanged=self.exchanged,
+            precision=to_stored(self.precision),
+            engine=self.engine,
         )
 
     @property
@@ -173,6 +187,24 @@ class StudyPlan:
         """How many trials it can have: a finite space may hold fewer than asked for."""
         count = self.parameters.count
         return self.rules.trials if count is None else min(self.rules.trials, count)
+
+    @property
+    def most_repeats(self) -> int:
+        """How many trainings its search has if nothing is pruned."""
+        return self.trials * self.rules.repeats if self.has_search else 0
+
+    @property
+    def most_finals(self) -> int:
+        """How many trainings its finals are at most, those of all arms together."""
+        finals = self.precision.at_most if self.precision else self.finals
+        return finals * (1 + len(self.arms))
+
+    def complete(self, chosen: Params) -> dict[str, Value]:
+        """All parameters of a configuration: the same for all that train the same.
+
+        What is idle in it takes its default, whatever was chosen.
+        """
+        return self.method.complete(self.parameters.active_of(chosen))
 
     def spec(
         self, params: Params, purpose: str, index: int, graph_hash: str, arm: str = "on"
@@ -205,6 +237,7 @@ class StudyPlan:
             stop=training.stop,
             arm=arm,
             beside=of.method if arm == "off" else "",
+            engine=self.engine,
         )
 
 
@@ -217,14 +250,30 @@ class Plan:
     studies: tuple[StudyPlan, ...]
 
     @property
+    def settings(self) -> Settings:
+        """Those that its options choose, with what they change of them."""
+        return _settings(self.space, self.options)
+
+    @property
     def graphs(self) -> tuple[str, ...]:
         """The graphs in the order in which they are served."""
         return tuple(dict.fromkeys(study.columns.graph for study in self.studies))
 
     def on(self, device: str) -> "Plan":
-        """The plan with all of its trainings on a device."""
-        studies = tuple(replace(study, device=device) for study in self.studies)
+        """The plan with all of its trainings on a device; on GPUs torch does them."""
+        here = device == "cpu"
+        studies = tuple(
+            replace(study, device=device, engine=study.engine if here else "torch")
+            for study in self.studies
+        )
         return Plan(self.space, replace(self.options, device=device), studies)
+
+    def trained_by(self, engines: Mapping[tuple[str, str, str], str]) -> "Plan":
+        """The plan with the engines that were decided on before, by graph, condition, method."""
+        studies = tuple(
+            replace(study, engine=engines.get(study.place, "torch")) for study in self.studies
+        )
+        return replace(self, studies=studies)
 
 
 def make_plan(space: Space, options: Options) -> Plan:
@@ -237,24 +286,24 @@ def make_plan(space: Space, options: Options) -> Plan:
     _check_conditions(space, options, (*space.methods, *methods))
     for graph in graphs:
         dataset_named(graph)
-        check_protocol(graph, _protocol(space, options, graph))
-        _check_outer_test(options, _protocol(space, options, graph))
+        check_protocol(graph, _protocol(space, settings, options, graph))
+        _check_outer_test(options, _protocol(space, settings, options, graph))
     pairs = [(method, c) for method in methods for c in _conditions(space, options, method)]
-    times = len(graphs) * options.replicates
-    check_studies(times * len(pairs))
-    subjects = [_subject(space, options, settings, *pair) for pair in pairs]
-    check_trainings(times * sum(settings.most_trainings(s.parameters) for s in subjects))
-    studies = tuple(
+    check_studies(len(graphs) * options.replicates * len(pairs))
+    subjects = [_subject(space, options, settings, graphs, *pair) for pair in pairs]
+    ungrouped = [
         study
         for graph in graphs
         for subject in subjects
         for study in _studies(space, options, settings, graph, subject)
-    )
+    ]
+    studies = tuple(in_groups(ungrouped, options))
     if not studies:
         raise ParameterError(
             f"--conditions {','.join(options.conditions or ())}: no study of {space.name} has all."
         )
-    return Plan(space, options, tuple(in_groups(studies, options)))
+    check_trainings(sum(study.most_repeats + study.most_finals for study in studies))
+    return Plan(space, options, studies)
 
 
 def _settings(space: Space, options: Options) -> Settings:
@@ -276,10 +325,13 @@ def _settings(space: Space, options: Options) -> Settings:
     training = chosen.training
     if options.selection is not None:
         training = replace(training, select=one_of("selection", options.selection, SELECTIONS))
-    finals = options.finals or chosen.finals
-    return replace(
-        chosen, search=replace(chosen.search, **changes), training=training, finals=finals
-    )
+    if options.engine is not None:
+        training = replace(training, engine=one_of("engine", options.engine, ENGINE_CHOICES))
+    if options.finals is not None:
+        chosen = replace(chosen, finals=options.finals, precision=None)
+    ablation = options.ablation and chosen.ablation
+    search = chosen.search.changed(**changes)
+    return replace(chosen, search=search, training=training, ablation=ablation)
 
 
 def _methods(space: Space, options: Options) -> tuple[Method, ...]:
@@ -325,13 +377,13 @@ def _refuse_doubles(option: str, names: Sequence[str]) -> None:
         raise ParameterError(f"{option}: {', '.join(doubled)} is named twice.")
 
 
-def _protocol(space: Space, options: Options, graph: str) -> str:
+def _protocol(space: Space, settings: Settings, options: Options, graph: str) -> str:
     """The protocol of a graph; one that the space does not list takes the others' one."""
     if options.protocol:
         return options.protocol
-    if graph in space.protocols:
-        return space.protocols[graph]
-    usual = set(space.protocols.values())
+    if graph in settings.protocols:
+        return settings.protocols[graph]
+    usual = set(settings.protocols.values())
     if len(usual) > 1:
         raise ParameterError(
             f"--graphs {graph}: {space.name} names no protocol for it. Add --protocol."
@@ -353,29 +405,39 @@ class _Subject:
 
     method: Method
     condition: Condition
-    parameters: ParameterSet
+    parameters: Mapping[str, ParameterSet]
+    """By graph, what is chosen from there."""
 
 
 def _subject(
-    space: Space, options: Options, settings: Settings, method: Method, condition: Condition
+    space: Space,
+    options: Options,
+    settings: Settings,
+    graphs: Sequence[str],
+    method: Method,
+    condition: Condition,
 ) -> _Subject:
-    """A method under a condition, checked as far as no graph matters."""
-    rules, parameters = settings.search, space.parameters(options.settings, method, condition)
+    """A method under a condition, checked as far as its tasks do not matter."""
+    rules = settings.search
+    found = space.by_graph(options.settings, method, condition, graphs)
     check_variant(variant_of(condition))
-    check_sampler(rules.sampler, rules.pruning, parameters, f"{space.name}, {method.name}")
-    method.checked(parameters.at([0.5] * len(parameters.searched)))
-    return _Subject(method, condition, parameters)
+    for parameters in {id(own): own for own in found.values()}.values():
+        check_sampler(rules.sampler, rules.pruning, parameters, f"{space.name}, {method.name}")
+        method.checked(parameters.at([0.5] * len(parameters.searched)))
+    return _Subject(method, condition, found)
 
 
 def _studies(
     space: Space, options: Options, settings: Settings, graph: str, subject: _Subject
 ) -> Iterator[StudyPlan]:
-    method, condition, parameters = subject.method, subject.condition, subject.parameters
-    rules, dataset = settings.search, dataset_named(graph)
-    protocol, variant = _protocol(space, options, graph), variant_of(condition)
+    method, condition, dataset = subject.method, subject.condition, dataset_named(graph)
+    rules = settings.search.on(dataset.facts.nodes)
+    protocol, variant = _protocol(space, settings, options, graph), variant_of(condition)
     metric = metric_of(variant, dataset.metric)
     check_size(variant, graph, dataset.facts.nodes)
     check_objective(metric, protocol, settings.training.select, method)
+    device, asked = options.device or "cpu", settings.training
+    engine = choose_engine(asked.engine, method, metric, asked.select, device).engine
     for search in range(options.replicates):
         yield StudyPlan(
             columns=StudyColumns(
@@ -390,23 +452,20 @@ def _studies(
                 search=search,
             ),
             variant=variant,
-            shared_condition=condition_text(_shared(method, condition)),
+            shared_condition=condition_text(shared_condition(method, condition)),
             metric=metric,
             method=method,
-            parameters=parameters,
+            parameters=subject.parameters[graph],
             rules=rules,
             training=settings.training,
             finals=settings.finals,
             startup=max(4, (options.first_trials or rules.trials) // 4),
+            first_trials=options.first_trials or rules.trials,
             seed=seed_for("search", options.seed, search) if search else options.seed,
             threads=options.threads,
             outer_test=options.outer_test,
-            device=options.device or "cpu",
-            ablation=options.ablation,
+            device=device,
+            precision=settings.precision,
+            ablation=settings.ablation,
+            engine=engine,
         )
-
-
-def _shared(method: Method, condition: Condition) -> Condition:
-    """What of a condition the plain backbone can be studied under."""
-    known = {*VARIANTS, *method.plain.parameters()}
-    return {name: value for name, value in condition.items() if name in known}

@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from clar_tune.errors import ClarTuneError, SpaceError, UnknownName
 from clar_tune.graphs import (
@@ -24,7 +25,7 @@ from clar_tune.space.bounds import (
 )
 from clar_tune.space.domains import Choice, Domain, Range, identity, written
 from clar_tune.space.model import SAMPLERS, Condition, Space, condition_text
-from clar_tune.space.parameters import ParameterSet, cases
+from clar_tune.space.parameters import Parameter, ParameterSet, cases
 from clar_tune.space.yaml_nodes import Item
 from clar_tune.training import check_objective
 from clar_tune.validation import one_of
@@ -33,7 +34,7 @@ from clar_tune.validation import one_of
 def check_values(method: Method, parameters: ParameterSet, where: str) -> None:
     """Refuse values that the method refuses: every choice, and both ends of every range."""
     defaults = method.parameters()
-    for params in _probes(parameters):
+    for params in _probes(ParameterSet([replace(p, idle=()) for p in parameters])):
         for name, default in defaults.items():
             if default is inspect.Parameter.empty and name not in params:
                 raise SpaceError(
@@ -129,11 +130,17 @@ def check_sampler(sampler: str, pruning: bool, parameters: ParameterSet, where: 
             f"{where}: the gp sampler learns from complete trials only. "
             "Add `pruning: false` (--no-pruning), or take another sampler."
         )
-    if sampler == "gp" and parameters.conditional:
-        raise SpaceError(
-            f"{where}: the gp sampler cannot search parameters with `when`. "
-            "Remove `when`, or take another sampler."
-        )
+    for parameter in parameters.searched if sampler == "gp" else ():
+        if parameter.when:
+            raise SpaceError(
+                f"{where}: the gp sampler cannot search parameters with `when`. "
+                "Remove `when`, or take another sampler."
+            )
+        for way in parameter.idle:
+            raise SpaceError(
+                f"{where}: the gp sampler cannot search {parameter.name}, which does nothing "
+                f"where {condition_text(way)}. Give it one value, or take another sampler."
+            )
 
 
 def check_space(space: Space, items: Mapping[str, Item]) -> None:
@@ -144,33 +151,53 @@ def check_space(space: Space, items: Mapping[str, Item]) -> None:
     for method in space.methods:
         _check_conditions(space, method)
     for settings, item in items["settings"].entries().items():
-        chosen, trainings = space.settings[settings], 0
+        chosen = space.settings[settings]
         rules = chosen.search
         _check_names(space, settings)
-        for method in space.methods:
+        for method in _all_methods(space, settings):
             _check_when(space, settings, method)
+            where = f"{item.place}, {method.name}"
             for condition in space.conditions_of(method):
-                parameters = space.parameters(settings, method, condition)
-                where = f"{item.place}, {method.name}"
-                check_sampler(rules.sampler, rules.pruning, parameters, where)
-                check_values(method, parameters, where)
-                for graph in space.graphs:
+                for parameters in _distinct(space, settings, method, condition):
+                    check_sampler(rules.sampler, rules.pruning, parameters, where)
+                    check_values(method, parameters, where)
+                for graph in space.graphs if method in space.methods else ():
                     _check_task(space, settings, graph, method, condition, where)
-                with item.blamed():
-                    trainings += len(space.graphs) * chosen.most_trainings(parameters)
-                    check_trainings(trainings)
+        with item.blamed():
+            trainings = 0
+            for most in space.most_by_study(settings):
+                trainings += most
+                check_trainings(trainings)
+
+
+def _all_methods(space: Space, settings: str) -> list[Method]:
+    """Those of the space, and one of each other regularizer that a command may name."""
+    named = space.settings[settings].levels.regularizers
+    known = {method.regularizer for method in space.methods}
+    backbone = space.methods[0].backbone
+    return [*space.methods, *(Method(backbone, name) for name in named if name not in known)]
+
+
+def _distinct(
+    space: Space, settings: str, method: Method, condition: Condition
+) -> list[ParameterSet]:
+    """What a method chooses from on any graph, and on those with a word of their own."""
+    special = space.settings[settings].levels.graphs
+    return [space.parameters(settings, method, condition, graph) for graph in (None, *special)]
 
 
 def _check_effort(space: Space, items: Mapping[str, Item]) -> None:
     """Refuse what would take long to check."""
     checks, what = 0, "values to be checked under conditions"
     for settings, item in items["settings"].entries().items():
-        for method in space.methods:
-            given = space.settings[settings].levels.of(method.name, method.parameters()).values()
-            listed = sum(len(_extremes(parameter.domain)) for parameter in given)
-            with item.blamed():
-                checks += space.condition_count(method) * (1 + listed + cases(given))
-                check_bound(checks, MOST_CHECKS, what, "List fewer values or conditions.")
+        levels = space.settings[settings].levels
+        for method in _all_methods(space, settings):
+            for graph in (None, *levels.graphs):
+                given = levels.of(method.name, method.parameters(), graph).values()
+                listed = sum(len(_extremes(parameter.domain)) for parameter in given)
+                with item.blamed():
+                    checks += space.condition_count(method) * (1 + listed + cases(given))
+                    check_bound(checks, MOST_CHECKS, what, "List fewer values or conditions.")
 
 
 def _check_task(
@@ -178,10 +205,10 @@ def _check_task(
 ) -> None:
     """Refuse what cannot be learned on a graph, or is too large for it."""
     variant, dataset = variant_of(condition), dataset_named(graph)
-    select, metric = space.settings[settings].training.select, metric_of(variant, dataset.metric)
+    chosen, metric = space.settings[settings], metric_of(variant, dataset.metric)
     try:
         check_size(variant, graph, dataset.facts.nodes)
-        check_objective(metric, space.protocols[graph], select, method)
+        check_objective(metric, chosen.protocols[graph], chosen.training.select, method)
     except ClarTuneError as error:
         raise SpaceError(f"{where} on {graph}: {error}") from error
 
@@ -224,9 +251,10 @@ def _check_names(space: Space, settings: str) -> None:
     """Every parameter must belong to the methods that it is meant for."""
     levels = space.settings[settings].levels
     anyone = {name for method in space.methods for name in method.parameters()}
-    for parameter in levels.shared.values():
+    of_graphs = [parameter for own in levels.graphs.values() for parameter in own.values()]
+    for parameter in (*levels.shared.values(), *of_graphs):
         _check_known(parameter.name, "parameter", anyone, parameter.place)
-    for method in space.methods:
+    for method in _all_methods(space, settings):
         known = method.parameters()
         for parameter in levels.of(method.name, known).values():
             kind = f"parameter of {method.name}"
@@ -235,7 +263,12 @@ def _check_names(space: Space, settings: str) -> None:
 
 def _check_when(space: Space, settings: str, method: Method) -> None:
     """Every value that a ``when`` asks for must be possible under some condition."""
-    given = space.settings[settings].levels.of(method.name, method.parameters())
+    levels, known = space.settings[settings].levels, method.parameters()
+    for graph in (None, *levels.graphs):
+        _check_when_of(space, method, levels.of(method.name, known, graph))
+
+
+def _check_when_of(space: Space, method: Method, given: Mapping[str, Parameter]) -> None:
     domains: dict[str, list[Domain]] = {name: [p.domain] for name, p in given.items()}
     swept: dict[str, dict[object, Value]] = {}
     for condition in space.conditions_of(method):

@@ -19,6 +19,14 @@ from .devices import (
     release_memory as release_memory,
     use_deterministic_algorithms as use_deterministic_algorithms,
 )
+from .engines import (
+    Form as Form,
+    choose_engine as choose_engine,
+    cpu_of as cpu_of,
+    form_of as form_of,
+    make_ready as make_ready,
+    train as train,
+)
 from .frequencies import BANDS as BANDS, Frequencies as Frequencies, band_edges as band_edges
 from .held_out import (
     TestScores as TestScores,
@@ -26,7 +34,7 @@ from .held_out import (
     test_score as test_score,
     test_scores as test_scores,
 )
-from .loop import Report as Report, train as train, warm_up as warm_up
+from .loop import Report as Report, warm_up as warm_up
 from .objectives import (
     REGRESSION as REGRESSION,
     check_objective as check_objective,

@@ -7,12 +7,13 @@ from typing import Any
 
 from clar_tune.errors import ParameterError
 from clar_tune.graphs import Graph, search_nodes
-from clar_tune.models import Arm, Method, TensorGraph, arms_of
+from clar_tune.models import Arm, Method, arms_of
 from clar_tune.records import Params, TrainRecord, TrainSpec, stored_as
 from clar_tune.switches import ANY
+from clar_tune.training.engines import Form, train
 from clar_tune.training.frequencies import Energy, Frequencies
 from clar_tune.training.held_out import test_score
-from clar_tune.training.loop import Report, train
+from clar_tune.training.loop import Report
 
 ONE = "One training shows nothing for sure: --splits 5 trains each five times."
 SEVERAL = "The trainings share nodes: this is a view, not a test."
@@ -61,7 +62,7 @@ class Stage:
     """A graph, what energies on it are measured by, and the rules of training."""
 
     graph: Graph
-    tensors: TensorGraph
+    tensors: Form
     frequencies: Frequencies
     rules: dict[str, Any]
 
@@ -69,8 +70,7 @@ class Stage:
         self, arm: Arm, seeds: tuple[int, int], test: bool, report: Report | None
     ) -> Measured:
         """Train once; ``seeds`` are those of the split and of the weights."""
-        device = self.tensors.device.type
-        spec = arm.method.spec(self.graph, arm.params, seeds=seeds, device=device, **self.rules)
+        spec = arm.method.spec(self.graph, arm.params, seeds=seeds, **self.rules)
         nodes = search_nodes(self.graph, spec.protocol, spec.split_seed)
         fit = train(spec, self.tensors, nodes, report)
         energy = self.frequencies.energy(fit.logits.cpu().numpy())

@@ -7,6 +7,7 @@ import torch
 
 from clar_tune.graphs import Graph, Nodes, search_nodes, test_nodes, threads
 from clar_tune.records import TrainSpec
+from clar_tune.training.engines import Fit
 from clar_tune.training.floors import (
     AUC_FLOOR,
     balanced_accuracy,
@@ -14,7 +15,6 @@ from clar_tune.training.floors import (
     label_shift,
     mean_floor,
 )
-from clar_tune.training.loop import Fit
 from clar_tune.training.scores import score
 
 

@@ -9,9 +9,9 @@ import pytest
 from support.pages import ROOT, fenced
 
 COMMANDS = fenced("docs/BENCHMARKS.md")
-SCALE = "python -m benchmarks.scale --studies 1000 --trials 12"
+SCALE = "python -m benchmarks.scale"
 RESUME = "python -m benchmarks.resume"
-SOAK = "python -m benchmarks.soak --minutes 12"
+SOAK = "python -m benchmarks.soak"
 SHORT = {
     "make bench": "--graphs texas --no-memory --out {folder}/epochs.json",
     "python -m benchmarks.pruning": "--graphs texas --trials 1 --folder {folder}",

@@ -44,3 +44,14 @@ def test_a_program_waits_for_nothing_before_it_calls_a_function(statement: str) 
     code = f"{statement}\nimport sys\nsys.exit(', '.join({HEAVY} & set(sys.modules)) or 0)"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
+
+
+def test_a_plan_for_the_native_engine_is_made_without_numba() -> None:
+    code = (
+        "from clar_tune.space import Options, load_space, make_plan\n"
+        "plan = make_plan(load_space('quickstart'), Options(engine='native'))\n"
+        "assert {study.engine for study in plan.studies} == {'native'}\n"
+        "import sys\nassert 'numba' not in sys.modules"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr

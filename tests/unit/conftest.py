@@ -2,8 +2,10 @@
 
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
+import platformdirs
 import pytest
 
 from clar_tune.graphs import threads
@@ -37,3 +39,13 @@ def one_thread() -> Iterator[None]:
         return
     with threads(1):
         yield
+
+
+@pytest.fixture(scope="session")
+def compiled_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A cache of compiled programs that all test processes share."""
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if base.name.startswith("popen-") else base
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(platformdirs, "user_cache_dir", lambda *_, **__: str(shared / "compiled"))
+        yield shared / "compiled" / "engine"

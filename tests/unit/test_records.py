@@ -57,6 +57,7 @@ def test_the_order_of_parameters_does_not_matter(params):
         {"optimizer": "sgd"},
         {"threads": 2},
         {"stop": "released"},
+        {"engine": "native"},
         {"arm": "off"},
     ],
 )

@@ -13,6 +13,7 @@ from clar_tune.analysis import Comparison, Contrast, Correlation, Row, Score
 from clar_tune.analysis.effect_records import OverGraphs, PenaltyEffect, ShiftPart
 from clar_tune.analysis.records import Across, Budget, PairAcross, Point, Standing
 from clar_tune.device_check import DeviceFacts, Finding, Report
+from clar_tune.precision import Precision
 from clar_tune.records import (
     TermRecord,
     TrainRecord,
@@ -206,6 +207,7 @@ RECORDS = [
     Choice((1, None)),
     Fixed("node"),
     PLANNED,
+    Precision(half_width=0.004, at_least=20, at_most=100),
     FACTS,
     LEFT_OUT,
     HOLDER,
@@ -254,6 +256,7 @@ TEXTS = [
         '"metric": "accuracy", "trials": 8, "repeats": 9, "finals": 10, "rungs": [1, 3, 9], '
         '"parameters": {"lr": {"low": 0.001, "high": 0.1, "log": true, "integer": false}}}'
     ),
+    '{"half_width": 0.004, "at_least": 20, "at_most": 100}',
     '{"notes": ["leaky"], "counts_as": "texas", "generated": false}',
     '{"host": "h", "node": "n", "since": "2026-11-17T10:00:00+00:00", "cause": "CUDA error"}',
     (

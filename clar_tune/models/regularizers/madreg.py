@@ -1,13 +1,11 @@
 """MADReg: near nodes alike, remote nodes different, by cosine distance."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
+from clar_tune.graphs import Partners, partners_of
 from clar_tune.models.adjacency import Adjacency
 from clar_tune.models.regularizers.base import (
     UNLIMITED,
@@ -17,13 +15,7 @@ from clar_tune.models.regularizers.base import (
     one_term,
 )
 from clar_tune.models.sparse import Csr, Pattern
-from clar_tune.seeds import seed_for
 from clar_tune.validation import number, whole
-
-PAIR_BUDGET = 2_000_000
-"""A node with more than ``PAIR_BUDGET / N`` partners is averaged over that many drawn ones."""
-
-SOURCES_PER_BLOCK = 512
 
 
 class MadReg(Regularizer):
@@ -98,87 +90,16 @@ def _mean_distance(unit: Tensor, partners: _Partners) -> Tensor:
 def _partners(
     graph: Adjacency, near: int, remote: int, dtype: torch.dtype
 ) -> tuple[_Partners, _Partners]:
-    n = graph.num_nodes
-    most = max(PAIR_BUDGET // n, 32)
-    rng = np.random.default_rng(seed_for("madreg partners", n, len(graph.pattern.indices)))
-    found: tuple[list[_Rows], list[_Rows]] = ([], [])
-    for inside, outside in _balls(graph.pattern, near, remote - 1):
-        found[0].append(_choose(inside, most, rng))
-        found[1].append(_choose(~outside, most, rng))
-    return (
-        _assemble(found[0], n, dtype, graph.device),
-        _assemble(found[1], n, dtype, graph.device),
-    )
-
-
-@dataclass(frozen=True, eq=False)
-class _Rows:
-    """Chosen partners of some consecutive nodes."""
-
-    columns: NDArray[np.int32]
-    chosen: NDArray[np.int64]  # per node
-    existing: NDArray[np.int64]  # per node
-
-
-def _balls(
-    pattern: Pattern, inner: int, outer: int
-) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.bool_]]]:
-    """For blocks of nodes: who is within ``inner`` steps (but for oneself), and ``outer`` ones.
-
-    A breadth-first search from 64 nodes at a time in each machine word: a node is reached in
-    k + 1 steps if any neighbour is in k.
-    """
-    n = pattern.num_cols
+    pattern = graph.pattern
     indptr, indices = pattern.indptr.cpu().numpy(), pattern.indices.cpu().numpy()
-    joined = np.flatnonzero(np.diff(indptr))
-    for first in range(0, n, SOURCES_PER_BLOCK):
-        sources = np.arange(first, min(first + SOURCES_PER_BLOCK, n))
-        place = np.arange(len(sources))
-        reached = np.zeros((n, SOURCES_PER_BLOCK // 64), dtype=np.uint64)
-        reached[sources, place // 64] = np.uint64(1) << (place % 64).astype(np.uint64)
-        inside = reached
-        for step in range(1, outer + 1):
-            wider = reached.copy()
-            if len(joined):
-                wider[joined] |= np.bitwise_or.reduceat(reached[indices], indptr[joined], axis=0)
-            reached = wider
-            if step == inner:
-                inside = reached
-        near = _unpacked(inside, len(sources))
-        near[place, sources] = False
-        yield near, _unpacked(reached, len(sources))
+    found = partners_of(indptr, indices, near, remote)
+    return _on(found[0], dtype, graph.device), _on(found[1], dtype, graph.device)
 
 
-def _unpacked(words: NDArray[np.uint64], sources: int) -> NDArray[np.bool_]:
-    """One row per source, one column per node."""
-    bits = np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")[:, :sources]
-    return np.ascontiguousarray(bits.T).astype(bool)
-
-
-def _choose(mask: NDArray[np.bool_], most: int, rng: np.random.Generator) -> _Rows:
-    """All columns of each row that are true, or ``most`` draws of them where there are more."""
-    rows, columns = np.nonzero(mask)
-    existing = mask.sum(axis=1)
-    chosen = np.minimum(existing, most)
-    start = np.cumsum(existing) - existing
-    crowded = existing > most
-    position = np.arange(chosen.sum()) - np.repeat(np.cumsum(chosen) - chosen, chosen)
-    drawn = np.repeat(crowded, chosen)
-    width = np.repeat(existing, chosen)[drawn]
-    position[drawn] = (rng.random(len(width)) * width).astype(np.int64)
-    return _Rows(columns[np.repeat(start, chosen) + position].astype(np.int32), chosen, existing)
-
-
-def _assemble(blocks: list[_Rows], n: int, dtype: torch.dtype, device: torch.device) -> _Partners:
-    chosen = np.concatenate([block.chosen for block in blocks])
-    existing = np.concatenate([block.existing for block in blocks])
-    indptr = np.zeros(n + 1, dtype=np.int32)
-    np.cumsum(chosen, out=indptr[1:])
-    columns = np.concatenate([block.columns for block in blocks])
-    weights = np.repeat(1.0 / np.maximum(chosen, 1), chosen)
-    pattern = Pattern(torch.from_numpy(indptr).to(device), torch.from_numpy(columns).to(device), n)
-    return _Partners(
-        mean=Csr(pattern, torch.from_numpy(weights).to(device, dtype)),
-        having=torch.from_numpy(np.flatnonzero(existing)).to(device),
-        share=float(existing.sum() / max(n * (n - 1), 1)),
+def _on(found: Partners, dtype: torch.dtype, device: torch.device) -> _Partners:
+    indptr, columns, weights, having = (
+        torch.from_numpy(array).to(device)
+        for array in (found.starts, found.columns, found.weights, found.having)
     )
+    mean = Csr(Pattern(indptr, columns, len(indptr) - 1), weights.to(dtype))
+    return _Partners(mean, having, found.share)

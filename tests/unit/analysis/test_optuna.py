@@ -322,7 +322,7 @@ def test_ranges_and_choices_are_those_of_the_space(studies):
 def test_failures_say_why(studies):
     failed = [
         trial
-        for trial in studies["simulated / texas / gcn+nl"].trials
+        for trial in studies["simulated / cornell / gcn+nl"].trials
         if trial.state == TrialState.FAIL
     ]
     assert failed
@@ -350,7 +350,7 @@ def test_a_run_in_progress_has_running_trials(suffix, tmp_path):
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_hostile_texts_survive(suffix, tmp_path):
-    stored = study_of(done(), method="gcn+nl")
+    stored = study_of(done(), graph="cornell", method="gcn+nl")
     row = next(row for row in stored.trials if row.failure)
     bad = replace(row, error=HOSTILE, retries=2, notes=(HOSTILE, "again"))
     study = replanned(

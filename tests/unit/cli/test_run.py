@@ -30,6 +30,8 @@ OPTIONS = {
     "--sampler grid": ("sampler", "grid"),
     "--no-pruning": ("pruning", False),
     "--selection accuracy": ("selection", "accuracy"),
+    "--engine native": ("engine", "native"),
+    "--no-ablation": ("ablation", False),
     "--searches 6": ("replicates", 6),
     "--outer-test 0.2": ("outer_test", 0.2),
     "--seed 7": ("seed", 7),
@@ -57,7 +59,7 @@ MADE = {"threads", "cpus", "gpus", "first_trials", "device"}
 HERE = {
     "run": set(OWN),
     "resume": {"run", "store", "quiet", "as_json"},
-    "extend": {"run", "store", "quiet", "as_json", "trials", "finals"},
+    "extend": {"run", "store", "quiet", "as_json", "trials", "finals", "ablation"},
 }
 """Parameters that a command uses itself."""
 

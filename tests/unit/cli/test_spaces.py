@@ -45,7 +45,7 @@ def test_the_list_names_every_space_within_100_columns():
     assert max(map(len, lines)) <= 100
     rows = {line.split()[0]: " ".join(line.split()) for line in lines if line.strip()}
     assert set(shipped_spaces()) <= set(rows)
-    assert rows["quickstart"].startswith("quickstart 2 4 8 8 x 3 + 5 ")
+    assert rows["quickstart"].startswith("quickstart 2 4 8 8 x 3 + 10 ")
 
 
 def test_the_budget_of_a_space_without_a_search_is_its_finals():
@@ -69,9 +69,14 @@ def test_show_puts_methods_that_are_treated_alike_on_one_line():
     assert result.exit_code == 0
     lines = result.stdout.splitlines()
     assert max(map(len, lines)) <= 100
-    assert [line.split()[-1] for line in lines if line.startswith(" lr ")] == ["all", "all"]
-    assert "tuned: trials 16, repeats 9, reduction 3" in result.stdout
-    assert "paper: trials 18, repeats 9" in result.stdout
+    shared = [line.split() for line in lines if line.startswith(" lr ")]
+    assert [words[-1] for words in shared[:3]] == ["all"] * 3
+    assert shared[3][:5] == ["lr", "0.05", "all", "on", "texas,"]
+    assert "tuned: trials 16, repeats 9 (27 on graphs below 1,000 nodes), reduction 3" in (
+        " ".join(result.stdout.split())
+    )
+    assert "paper: trials 15, repeats 9" in result.stdout
+    assert "released: trials 15, repeats 9" in result.stdout
     assert "paper" not in run("show", "quickstart").stdout
 
 
@@ -85,7 +90,7 @@ def test_show_tells_conditions_protocols_and_when(mine):
 
 def test_show_one_of_the_settings():
     output = run("show", "heterophily", "--settings", "paper").stdout
-    assert "paper: trials 18" in output
+    assert "paper: trials 15" in output
     assert "tuned: trials" not in output
 
 
@@ -101,8 +106,8 @@ def test_show_as_json_resolves_every_method(mine):
 
 
 def test_check_says_ok_and_how_much(mine):
-    # per graph: gcn 4 x 3 + 2; gcn+clar under 4 conditions as much.
-    expected = f"{mine}: ok, 10 studies, trainings at most: tuned 140\n"
+    # per graph: gcn 4 x 3 + 2; gcn+clar under 4 conditions as much, and 2 of off, nl and any.
+    expected = f"{mine}: ok, 10 studies, trainings at most: tuned 188\n"
     result = run("check", mine)
     assert (result.exit_code, result.stdout) == (0, expected)
 

@@ -271,6 +271,17 @@ def test_a_module_of_the_users_is_refused():
     assert cannot("gcn", "clar", "accuracy") is None
 
 
+@pytest.mark.parametrize("size", [7, 36, 41, 49])
+def test_an_accuracy_is_a_quotient_to_the_last_digit(size):
+    graph = generated(120)
+    nodes = SearchNodes(train=np.arange(60), val=np.arange(60, 60 + size))
+    for seed in range(5):
+        spec = replace(spec_of(graph, "gcn", {"max_epochs": 3}), init_seed=seed)
+        fit = train(spec, ArrayGraph.of(graph), nodes)
+        right = int((fit.logits[nodes.val].argmax(1) == graph.labels[nodes.val]).sum())
+        assert fit.record.val_score == right / size
+
+
 def test_an_empty_split_is_refused():
     graph = generated()
     nodes = SearchNodes(train=np.arange(3), val=np.arange(0))

@@ -43,7 +43,7 @@ def test_a_share_that_is_too_small_costs_no_trial():
     again = [row for row in memory.trials.values() if row.notes]
     assert again and all("tried again alone on a GPU (CUDA out" in row.notes[0] for row in again)
     assert all(row.retries == 0 for row in again)
-    once = [(job.study, job.trial, job.purpose, i) for job, i in jobs if large(job)]
+    once = [(job.study, job.trial, job.purpose, job.arm, i) for job, i in jobs if large(job)]
     refused = [job for job, _ in jobs if large(job) and not job.alone]
     assert len({(job.study, job.trial) for job in refused}) == len(refused) > 0
     assert len(once) == len(set(once)) + len(refused)

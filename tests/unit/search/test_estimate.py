@@ -47,8 +47,8 @@ def swept(sweep: str, protocol: str = "balanced-60-20-20"):
 def test_trainings_are_counted_and_timed_wherever_the_graph_is():
     plain, clar, missing, _ = estimated(plan_from(graphs=("csbm-homophily", "texas")))
     assert (plain.trainings_at_most, plain.trainings_expected) == (3, 3)
-    assert clar.trainings_at_most == 10 * 9 + 5 * 3
-    assert 10 + 3 < clar.trainings_expected < 10 * 9
+    assert clar.trainings_at_most == 10 * 9 + 5 * 3  # on, off, cross, nl, any
+    assert 10 + 5 * 3 < clar.trainings_expected < 10 * 9
     assert plain.seconds > 0 and missing.seconds > 0
     assert plain.total == plain.seconds * 3
 
@@ -56,6 +56,17 @@ def test_trainings_are_counted_and_timed_wherever_the_graph_is():
 def test_without_pruning_all_trainings_are_expected():
     plan = plan_from(pruning=False, graphs=("texas",))
     assert estimated(plan)[1].trainings_expected == 10 * 9 + 5 * 3
+
+
+def test_arms_that_are_spared_are_not_counted():
+    plan = plan_from(pruning=False, graphs=("texas",), ablation=False)
+    assert [e.trainings_expected for e in estimated(plan)] == [3, 10 * 9 + 3]
+
+
+def test_of_finals_by_precision_the_most_are_counted_and_the_least_expected():
+    text = SPACE.replace("finals: 3", "finals: {half_width: 0.4, at_least: 5, at_most: 30}")
+    clar = estimated(plan_from(text, pruning=False, graphs=("texas",)))[1]
+    assert (clar.trainings_at_most, clar.trainings_expected) == (90 + 5 * 30, 90 + 5 * 5)
 
 
 @pytest.mark.parametrize(("trials", "repeats", "reduction"), [(60, 9, 3), (60, 10, 2), (9, 5, 4)])

@@ -171,14 +171,14 @@ def test_studies_of_a_plan():
 def test_trainings_of_a_space_and_of_a_plan():
     budget = "search: {trials: 1000000, repeats: 1000}\n"
     assert refusal(HEAD + budget + TUNED).startswith(
-        "mine.yaml:5: settings.tuned: 1,000,000,010 trainings if nothing is pruned, and at most "
+        "mine.yaml:5: settings.tuned: 1,000,000,040 trainings if nothing is pruned, and at most "
         "100,000,000 are allowed. Lower trials, repeats or finals"
     )
     few = shared("dropout: {choices: [0, 0.1]}")  # two configurations: trials cannot be more
-    assert parse(budget + few).most_trainings("tuned") == 2_010
-    with pytest.raises(SpaceError, match="1,000,000,010 trainings if nothing is pruned"):
+    assert parse(budget + few).most_trainings("tuned") == 2_040
+    with pytest.raises(SpaceError, match="1,000,000,040 trainings if nothing is pruned"):
         make_plan(parse(HEAD + TUNED), Options(trials=10**6, repeats=10**3))
-    with pytest.raises(SpaceError, match="1,000,144,000 trainings"):
+    with pytest.raises(SpaceError, match="4,000,144,000 trainings"):
         make_plan(parse(HEAD + TUNED), Options(finals=10**6, replicates=1_000))
 
 

@@ -11,6 +11,7 @@ from clar_tune.space import condition_text, load_space, parse_space, shipped_spa
 from clar_tune.space.domains import Choice, Fixed, Range
 from clar_tune.space.model import SearchRules, TrainingRules
 from clar_tune.space.parameters import Parameter, ParameterSet
+from clar_tune.space.plan import Options, make_plan
 from clar_tune.space.validate import check_sampler
 
 GCN, CLAR = Method("gcn"), Method("gcn", "clar")
@@ -59,6 +60,7 @@ def test_the_smallest_space_has_the_defaults():
     assert space.methods == (GCN, CLAR)
     assert space.protocols == {"cora": "balanced-60-20-20", "texas": "balanced-60-20-20"}
     assert space.preprocessing == "undirected"
+    assert space.margin == 0.01
     assert space.conditions == ()
     assert space.settings["tuned"].training == TrainingRules(1000, 100, 50, "loss", "adam")
     assert space.settings["tuned"].search == SearchRules(16, 9, 3, "tpe", True)
@@ -208,11 +210,11 @@ def test_conditions_are_written_sorted():
 
 def test_trainings_are_counted_at_most():
     budget = "search: {trials: 5, repeats: 3}\nfinals: 2\n"
-    # texas and cora: gcn has nothing to search, gcn+clar has a continuous range.
+    # texas and cora: gcn has nothing to search, gcn+clar has a continuous range and five arms.
     ranges = "settings: {tuned: {regularizers: {clar: {alpha: {low: 0, high: 1}}}}}\n"
-    assert parse(HEAD + budget + ranges).most_trainings("tuned") == 2 * (2 + (15 + 2))
+    assert parse(HEAD + budget + ranges).most_trainings("tuned") == 2 * (2 + (15 + 5 * 2))
     ranges = "settings: {tuned: {regularizers: {clar: {alpha: {choices: [0, 1]}}}}}\n"
-    assert parse(HEAD + budget + ranges).most_trainings("tuned") == 2 * (2 + (2 * 3 + 2))
+    assert parse(HEAD + budget + ranges).most_trainings("tuned") == 2 * (2 + (2 * 3 + 5 * 2))
 
 
 def test_values_are_read_as_people_mean_them():
@@ -579,14 +581,83 @@ def test_the_paper_settings_are_those_of_the_paper(name):
     counts = {m.name: space.parameters("paper", m, {}).count for m in space.methods}
     assert counts == {
         **dict.fromkeys(TWELVE, 1),
-        **{"gpr": 4, "gcn+preg": 2, "gcn+clar": 18, "gat+clar": 18, "sage+clar": 18},
+        **{"gpr": 4, "gcn+preg": 2, "gcn+clar": 15, "gat+clar": 15, "sage+clar": 15},
     }
     assert max(counts.values()) <= rules.search.trials
+
+
+@pytest.mark.parametrize("name", FAMILY)
+def test_tuned_searches_of_clar_have_five_parameters(name):
+    space = load_space(name)
+    searched = [p.name for p in space.parameters("tuned", CLAR, {}).searched]
+    assert searched == ["lr", "weight_decay", "dropout", "alpha", "beta"]
+    clar = domains(space, CLAR)
+    assert clar["alpha"] == Choice((0, 0.01, 0.03, 0.1, 0.3, 1, 3))
+    fixed = {"samples": 1, "sampling": "node", "reduction": "node-mean", "clamp": None}
+    assert {key: clar[key] for key in fixed} == {key: Fixed(v) for key, v in fixed.items()}
+    for regularizer in ("nl", "preg", "madreg", "dropedge"):
+        assert len(space.parameters("tuned", Method("gcn", regularizer), {}).searched) == 4
+    assert domains(space, Method("gcn", "madreg"))["clamp"] == Fixed(None)
+    shared = {"lr": 0.01, "dropout": 0.5, "weight_decay": 5e-4}
+    assert all(clar[key].holds(value) for key, value in shared.items())
+
+
+@pytest.mark.parametrize("name", FAMILY)
+def test_the_controls_are_searched_as_their_backbone_where_a_command_names_them(name):
+    methods = ("gcn", "gcn+prior", "gcn+seen")
+    plan = make_plan(load_space(name), Options(methods=methods, protocol="balanced-60-20-20"))
+    graph = plan.graphs[0]
+    plain, *controls = (s for s in plan.studies if s.columns.graph == graph)
+    assert [study.parameters for study in controls] == [plain.parameters] * 2
+    assert [study.arms for study in controls] == [("off", "cross")] * 2
+    assert {s.columns.protocol for s in plan.studies} == {"balanced-60-20-20"}
+
+
+PUBLISHED = {
+    **dict.fromkeys(("texas", "cornell"), (0.05, 5e-4)),
+    **dict.fromkeys(("actor", "chameleon", "squirrel"), (0.05, 0)),
+    "pubmed": (0.01, 0),
+}
+"""Learning rate and weight decay of BernNet on graphs where they are not 0.01 and 5e-4."""
+
+
+@pytest.mark.parametrize("name", FAMILY)
+def test_the_released_settings_are_those_of_the_released_code(name):
+    space = load_space(name)
+    rules = space.settings["released"]
+    assert (rules.training.select, rules.training.stop, rules.finals) == ("loss", "released", 50)
+    assert (rules.search.sampler, rules.search.pruning) == ("grid", False)
+    assert rules.preprocessing == "released"
+    assert set(rules.protocols.values()) == {"balanced-60-20-20"}
+    for study in make_plan(space, Options(settings="released")).studies:
+        lr, decay = PUBLISHED.get(study.columns.graph, (0.01, 5e-4))
+        params = study.complete(study.parameters.at([0.9] * len(study.parameters.searched)))
+        assert (params["lr"], params["weight_decay"], params["dropout"]) == (lr, decay, 0.5)
+        if study.columns.backbone == "gat":
+            assert params["activation"] == "relu"
+        if study.columns.regularizer == "clar":
+            assert (params["sampling"], params["reduction"]) == ("edge", "released")
+            assert (params["clamp"], study.parameters.count) == (1, 15)
+
+
+def test_clar_forms_searches_every_form_on_four_graphs():
+    space = load_space("clar-forms")
+    assert space.graphs == ("cora", "citeseer", "chameleon", "texas")
+    assert space.methods == (GCN, CLAR)
+    forms, usual = domains(space, CLAR), domains(load_space("all"), CLAR)
+    assert forms["reduction"].values == ("node-mean", "trace", "released")
+    assert forms["clamp"].values == (1, 10, None)
+    assert forms["sampling"].values == ("node", "edge")
+    assert forms["samples"].values == (1, 2)
+    rest = set(forms) - {"reduction", "clamp", "sampling", "samples"}
+    assert {key: forms[key] for key in rest} == {key: usual[key] for key in rest}
 
 
 def test_the_quickstart_stays_small():
     space = load_space("quickstart")
     assert space.graphs == ("csbm-homophily", "csbm-heterophily")
     assert space.studies == 8
-    assert space.most_trainings("tuned") <= 240
+    assert space.protocols == dict.fromkeys(space.graphs, "random-60-20-20")
+    # Of four methods: 8 x 3 repeats; 10 finals, and as many of each of four arms of clar.
+    assert space.most_trainings("tuned") == 2 * (4 * 24 + 2 * 10 + 2 * 50)
     assert space.settings["tuned"].training.max_epochs <= 200

@@ -8,23 +8,26 @@ from click.testing import CliRunner
 
 from clar_tune.cli import main
 from clar_tune.paper import coefficient, printed, printed_ratio
-from clar_tune.space import load_space
+from clar_tune.space import load_space, shipped_spaces
 from clar_tune.space.domains import Fixed
 from clar_tune.space.plan import Options, make_plan
 
 shipped = cache(load_space)
 
-SPACES = ["planetoid", "filters", "sensitivity", "sampling", "depth", "robustness", "frequency"]
-
-# Studies, and trainings at most under the settings `tuned` and `paper`.
+# Studies, and trainings at most under the settings `tuned`, `paper` and `released`.
 EXTENTS = {
-    "planetoid": (45, 6_930, 2_700),
-    "filters": (48, 1_848, 1_776),
+    "planetoid": (45, 9_180, 4_725),
+    "filters": (48, 2_808, 2_520),
     "sensitivity": (90, 900, 1_800),
     "sampling": (1_944, 9_720, 9_720),
-    "depth": (36, 2_088, 3_060),
-    "robustness": (90, 5_220, 9_900),
+    "depth": (36, 2_808, 3_564),
+    "robustness": (90, 7_620, 11_400),
     "frequency": (24, 1_392, 264),
+    "heterophily": (60, 18_752, 12_131, 12_131),
+    "homophily": (60, 11_840, 10_295, 10_295),
+    "all": (144, 35_328, 26_544, 26_544),
+    "clar-forms": (8, 5_664),
+    "quickstart": (8, 432),
 }
 
 BACKBONES = ("gcn", "gat", "sage")
@@ -39,8 +42,14 @@ def conditions(space: str, method: str) -> list[dict]:
 # In full
 
 
-@pytest.mark.parametrize("settings", ["tuned", "paper"])
-@pytest.mark.parametrize("space", SPACES)
+@pytest.mark.parametrize(
+    ("space", "settings"),
+    [
+        (space, settings)
+        for space, (_, *trainings) in EXTENTS.items()
+        for settings in ("tuned", "paper", "released")[: len(trainings)]
+    ],
+)
 def test_a_dry_run_plans_the_whole_space(space, settings, cache, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     words = ["run", "--space", space, "--settings", settings, "--dry-run", "--json"]
@@ -49,8 +58,26 @@ def test_a_dry_run_plans_the_whole_space(space, settings, cache, tmp_path, monke
     found = json.loads(result.stdout)
     studies, *trainings = EXTENTS[space]
     assert found["studies"] == studies
-    assert found["trainings_at_most"] == trainings[settings == "paper"]
+    assert found["trainings_at_most"] == trainings[list(shipped(space).settings).index(settings)]
     assert not list(tmp_path.glob("clar-store*"))
+
+
+def test_the_extent_of_every_space_is_known():
+    assert EXTENTS.keys() == shipped_spaces().keys()
+    assert [len(own) - 1 for own in EXTENTS.values()] == [
+        len(shipped(space).settings) for space in EXTENTS
+    ]
+
+
+@pytest.mark.parametrize("space", sorted(EXTENTS))
+def test_tuned_comparisons_are_on_random_splits_and_papers_on_balanced_ones(space):
+    drawn = {"tuned": "random-60-20-20", "paper": "balanced-60-20-20"}
+    fixed = {"planetoid", "coauthor-20-30", "whole-graph"}
+    for name, settings in shipped(space).settings.items():
+        usual = drawn.get(name, "balanced-60-20-20")
+        assert set(settings.protocols.values()) <= {usual, *fixed}
+        by_loss = name != "tuned" or space == "filters"  # an error is a loss itself
+        assert settings.training.select == ("loss" if by_loss else "accuracy")
 
 
 def test_planetoid_has_the_cells_of_table_iv():
@@ -115,7 +142,7 @@ def test_frequency_has_ten_bands_for_mlp_alone():
     assert conditions("frequency", "gpr") == conditions("frequency", "cheby") == [{}]
 
 
-@pytest.mark.parametrize("space", SPACES)
+@pytest.mark.parametrize("space", sorted(EXTENTS))
 def test_every_searched_weight_can_be_zero(space):
     levels = shipped(space).settings["tuned"].levels
     for parameters in levels.regularizers.values():

@@ -50,15 +50,16 @@ def test_bytes_that_are_no_such_text_are_named():
 def test_finals_of_older_versions_are_those_of_winners_without_floors():
     """Whether they come from a write-ahead file or from Parquet."""
     added = {"arm", "test_balanced", "floor", "correct", "tested", "shift"}
-    added |= {"stop", "penalty_above", "penalty_zero"}
+    added |= {"stop", "penalty_above", "penalty_zero", "engine", "cpu"}
     stored = {k: v for k, v in plain("finals", final_row(0)).items() if k not in added}
     (ahead,) = rows_of(FinalRow, table_of("finals", [stored]))
     names = schema_of("finals").names
     file = table_of("finals", [stored]).drop_columns(list(added))
     (kept,) = rows_of(FinalRow, conform(file, "finals", names, "a file"))
     assert ahead == kept
-    assert (kept.arm, kept.stop) == ("on", "patience")
-    assert [getattr(kept, name) for name in sorted(added - {"arm", "stop"})] == [None] * 7
+    assert (kept.arm, kept.stop, kept.engine) == ("on", "patience", "torch")
+    nothing = added - {"arm", "stop", "engine"}
+    assert [getattr(kept, name) for name in sorted(nothing)] == [None] * 8
 
 
 def test_text_that_is_no_json_is_named():
@@ -69,7 +70,7 @@ def test_text_that_is_no_json_is_named():
 
 def older(**given: object) -> dict[str, object]:
     """A trial as versions wrote it that had no column for a space that is used up."""
-    row = plain("trials", trial_row(0, **given))
+    row = plain("trials", trial_row(0, unfilled=0, **given))
     del row["used_up"]
     return row
 

@@ -18,7 +18,7 @@ COMMON = ("run", "space", "graph", "method", "backbone", "regularizer", "conditi
 REPEAT = (
     *("trial", "key", "repeat", "split_seed", "init_seed", "metric", "val_score", "val_loss"),
     *("epochs", "best_epoch", "seconds", "params", "penalty_active", "started"),
-    *("stop", "penalty_above", "penalty_zero"),
+    *("stop", "penalty_above", "penalty_zero", "engine", "cpu"),
 )
 CONTRACT = {
     "runs": COMMON,

@@ -1,0 +1,48 @@
+"""What this engine trains, and what it leaves to torch; told without numba."""
+
+from importlib.util import find_spec
+from typing import NamedTuple
+
+BACKBONES = ("gcn", "gat", "sage", "cheby", "gpr", "mlp")
+REGULARIZERS = ("none", "clar", "nl", "preg", "dropedge")
+METRICS = ("accuracy", "mse")
+
+
+class Left(NamedTuple):
+    """Something that torch does, also where the engine is asked for."""
+
+    what: str
+    why: str
+
+
+LEFT_TO_TORCH = (
+    Left("adagraph", "it trains several rounds, each on a graph that the last one rewired"),
+    Left("the score of ROC AUC", "torch takes it of the outputs that are handed back"),
+    Left("modules of yours", "they are written for torch"),
+    Left("GPUs", "programs are compiled for processors"),
+)
+"""What stays with torch, by design."""
+
+MISSING = (
+    Left("madreg", "not compiled yet"),
+    Left("prior, seen", "not compiled yet"),
+    Left("more than one thread", "a training takes one processor, whatever --cpus-per-trial says"),
+)
+"""What this engine lacks."""
+
+
+def has_numba() -> bool:
+    """Whether there is anything here to compile with."""
+    return find_spec("numba") is not None
+
+
+def cannot(backbone: str, regularizer: str, metric: str, select: str = "loss") -> str | None:
+    """What keeps such a training from this engine; nothing where it can do it."""
+    for kind, name, known in (
+        ("backbone", backbone, BACKBONES),
+        ("regularizer", regularizer, REGULARIZERS),
+        ("metric", metric, METRICS),
+    ):
+        if name not in known:
+            return f"{kind} {name}"
+    return None

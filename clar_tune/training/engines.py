@@ -1,0 +1,126 @@
+"""One training by the engine that its specification names, and which engine that is."""
+
+from typing import NamedTuple, Protocol
+
+import torch
+from torch import Tensor
+
+from clar_tune.engine import cannot, has_numba
+from clar_tune.errors import ParameterError
+from clar_tune.graphs import Graph, SearchNodes
+from clar_tune.models import Method, TensorGraph
+from clar_tune.records import ENGINE_CHOICES, ENGINES, TrainRecord, TrainSpec
+from clar_tune.training.loop import Report, train as train_by_torch
+from clar_tune.validation import one_of
+
+AUTO = "torch"
+"""What ``auto`` is on processors: torch until accuracies over many pairs are shown to be equal."""
+
+NO_NUMBA = "numba is not installed"
+
+
+class Form(Protocol):
+    """A graph as an engine takes it: torch a ``TensorGraph``, the native one an ``ArrayGraph``."""
+
+    @property
+    def num_outputs(self) -> int:
+        """Classes, or targets."""
+
+    @property
+    def metric(self) -> str:
+        """What answers are judged by."""
+
+
+class Fit(Protocol):
+    """A finished training, whichever engine did it."""
+
+    @property
+    def record(self) -> TrainRecord:
+        """What came out of it."""
+
+    @property
+    def logits(self) -> Tensor:
+        """[N, C] of the selected epoch, in evaluation mode; numbers in regression."""
+
+
+class Choice(NamedTuple):
+    """An engine, and why it is not the one that was asked for."""
+
+    engine: str
+    reason: str | None = None
+
+
+def choose_engine(
+    asked: str, method: Method, metric: str, select: str, device: str = "cpu"
+) -> Choice:
+    """The engine of a method's trainings; decided where a run is planned, and nowhere else.
+
+    Args:
+        asked: one of ``ENGINE_CHOICES``.
+        method: what is trained.
+        metric: that of the graph.
+        select: how an epoch is selected.
+        device: where it is trained.
+    """
+    wanted = AUTO if one_of("engine", asked, ENGINE_CHOICES) == "auto" else asked
+    if wanted == "torch":
+        return Choice("torch")
+    reason = cannot(method.backbone, method.regularizer, metric, select)
+    if device != "cpu":
+        reason = "it trains on processors alone"
+    elif not has_numba():
+        reason = NO_NUMBA
+    return Choice("torch" if reason else "native", reason)
+
+
+def form_of(graph: Graph, engine: str, device: torch.device | str = "cpu") -> Form:
+    """A graph as an engine takes it, to be shared by its trainings in this process."""
+    if one_of("engine", engine, ENGINES) == "torch":
+        return TensorGraph.of(graph, device)
+    from clar_tune.engine import ArrayGraph
+
+    return ArrayGraph.of(graph)
+
+
+def make_ready(spec: TrainSpec) -> str | None:
+    """Load or compile what a training needs, so that no time of it is spent on that.
+
+    What keeps this process from doing what the specification says is given back.
+    """
+    if spec.engine == "torch":
+        return None
+    if not has_numba():
+        return NO_NUMBA
+    from clar_tune.engine import program_of
+
+    try:
+        program_of(spec.backbone)
+    except ImportError as error:
+        return f"numba cannot be loaded ({error})"
+    return None
+
+
+def cpu_of(spec: TrainSpec) -> str | None:
+    """The processor that the program of a training is compiled for; none of torch's."""
+    if spec.engine == "torch":
+        return None
+    from clar_tune.engine import TARGET
+
+    return TARGET
+
+
+def train(spec: TrainSpec, graph: Form, nodes: SearchNodes, report: Report | None = None) -> Fit:
+    """Train one configuration on one split; test nodes are not among its inputs.
+
+    ``graph`` is in the form of the specification's engine, as :func:`form_of` gives it.
+    """
+    by_torch = one_of("engine", spec.engine, ENGINES) == "torch"
+    if by_torch != isinstance(graph, TensorGraph):
+        raise ParameterError(
+            f"engine {spec.engine}: it takes no {type(graph).__name__}. Give what form_of gives."
+        )
+    if isinstance(graph, TensorGraph):
+        return train_by_torch(spec, graph, nodes, report)
+    from clar_tune.training.native import train_natively
+
+    return train_natively(spec, graph, nodes, report)

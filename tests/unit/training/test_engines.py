@@ -1,0 +1,73 @@
+"""Which engine trains what, and that a specification is done as it says or not at all."""
+
+from dataclasses import replace
+
+import pytest
+from support.engines import generated, halves, spec_of
+
+from clar_tune.errors import ParameterError, UnknownName
+from clar_tune.models import Method
+from clar_tune.training import choose_engine, cpu_of, engines, form_of, make_ready, train
+
+pytestmark = pytest.mark.usefixtures("compiled_once")
+
+
+def chosen(asked: str, method: str = "gcn+clar", metric: str = "accuracy", **other: str):
+    return choose_engine(asked, Method.parse(method), metric, other.pop("select", "loss"), **other)
+
+
+def test_auto_is_what_one_constant_says(monkeypatch):
+    assert chosen("auto") == (engines.AUTO, None)
+    monkeypatch.setattr(engines, "AUTO", "native")
+    assert chosen("auto") == ("native", None)
+    assert chosen("torch") == ("torch", None)
+
+
+@pytest.mark.parametrize(
+    ("method", "metric", "device", "reason"),
+    [
+        ("gcn+adagraph", "accuracy", "cpu", "regularizer adagraph"),
+        ("gcn", "accuracy", "cuda", "it trains on processors alone"),
+    ],
+)
+def test_torch_is_chosen_where_the_engine_cannot(method, metric, device, reason):
+    assert chosen("native", method, metric, device=device) == ("torch", reason)
+
+
+def test_torch_is_chosen_where_numba_is_missing(monkeypatch):
+    assert chosen("native") == ("native", None)
+    monkeypatch.setattr(engines, "has_numba", lambda: False)
+    assert chosen("native") == ("torch", "numba is not installed")
+
+
+def test_an_engine_that_there_is_not_is_refused():
+    with pytest.raises(UnknownName, match="engine"):
+        chosen("fast")
+
+
+def test_a_process_without_numba_says_that_it_cannot(monkeypatch):
+    spec = replace(spec_of(generated(), "gcn"), engine="native")
+    monkeypatch.setattr(engines, "has_numba", lambda: False)
+    assert make_ready(spec) == "numba is not installed"
+    assert make_ready(replace(spec, engine="torch")) is None
+
+
+def test_a_graph_in_the_form_of_the_other_engine_is_refused():
+    graph = generated()
+    for engine, other in (("native", "torch"), ("torch", "native")):
+        spec = replace(spec_of(graph, "gcn"), engine=engine)
+        with pytest.raises(ParameterError, match=f"engine {engine}: it takes no"):
+            train(spec, form_of(graph, other), halves(graph))
+
+
+def test_a_training_on_a_gpu_is_refused_by_the_native_engine():
+    graph = generated()
+    spec = replace(spec_of(graph, "gcn"), engine="native", device="cuda")
+    with pytest.raises(ParameterError, match="device cuda"):
+        train(spec, form_of(graph, "native"), halves(graph))
+
+
+def test_only_what_is_compiled_tells_a_processor():
+    spec = spec_of(generated(), "gcn")
+    assert cpu_of(spec) is None
+    assert cpu_of(replace(spec, engine="native"))
