@@ -68,7 +68,7 @@ def idle_arms(regularizer: str, winner: Params) -> frozenset[str]:
         return frozenset(ARMS)
     if regularizer != "clar" or not winner["beta"]:
         return frozenset({"nl", "any"})
-    return frozenset({"any"} if winner["sampling"] == ANY else ())
+    return frozenset({"any"} if winner.get("sampling") == ANY else ())
 
 
 def arms_beside(regularizer: str, *, plain: bool) -> tuple[str, ...]:

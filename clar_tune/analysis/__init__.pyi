@@ -1,7 +1,16 @@
 """Names that others may import from here; each is loaded when it is first used."""
 
 from .budgets import finals_told as finals_told, repeats_told as repeats_told
-from .comparison import compare as compare
+from .comparison import compare as compare, compare_all as compare_all
+from .conclusions import MUCH_SHIFT as MUCH_SHIFT
+from .effect_records import (
+    BASELINE as BASELINE,
+    INTERVALS as INTERVALS,
+    Criteria as Criteria,
+    OverGraphs as OverGraphs,
+    PenaltyEffect as PenaltyEffect,
+    ShiftPart as ShiftPart,
+)
 from .filter_responses import responses as responses
 from .importance import FEWEST as FEWEST, TRUSTED as TRUSTED, importances as importances
 from .layout import (
@@ -33,6 +42,7 @@ from .runs import (
 )
 from .scores import WEIGHTS as WEIGHTS
 from .search_space import searched as searched
+from .shift_part import shift_part_of as shift_part_of
 from .statistics import LEVEL as LEVEL, estimate as estimate, least_p as least_p
 from .wording import (
     counted as counted,

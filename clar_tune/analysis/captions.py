@@ -1,41 +1,85 @@
 """How to read the numbers of a table, in sentences."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from clar_tune.analysis.budgets import finals_told, repeats_told
-from clar_tune.analysis.records import Correlation, Row
+from clar_tune.analysis.effect_captions import effect_captions
+from clar_tune.analysis.effect_records import SPLITS, PenaltyEffect
+from clar_tune.analysis.families import Judging
+from clar_tune.analysis.records import Correlation, Row, Score
 from clar_tune.analysis.runs import RunView
 from clar_tune.conditions import parts_of
 from clar_tune.graphs import PROTOCOLS, VARIANTS
+from clar_tune.metric import metric_named
 from clar_tune.paper import printed_in
 from clar_tune.rows import PlannedStudy
 
 
-def caption_of(
-    runs: Sequence[RunView],
-    rows: Sequence[Row],
-    family: int,
-    table: str | None,
-    correlations: Sequence[Correlation],
-    searched: bool,
-) -> Iterator[str]:
-    """One sentence each; ``family`` is the number of planned comparisons."""
-    budget = runs[0].budget
-    yield _budget(budget, [study for run in runs for study in run.row.planned], searched)
+class Captioned(NamedTuple):
+    """What a caption is about."""
+
+    runs: Sequence[RunView]
+    rows: Sequence[Row]
+    scores: Sequence[Score]
+    effects: Sequence[PenaltyEffect]
+    correlations: Sequence[Correlation]
+    table: str | None
+    """The paper's, if any of its numbers are shown."""
+
+    @property
+    def searched(self) -> bool:
+        """Whether anything was searched."""
+        return any(score.budget.repeats for score in self.scores)
+
+
+def caption_of(shown: Captioned, judging: Judging, interval: str = SPLITS) -> Iterator[str]:
+    """One sentence each."""
+    runs, rows, budget = shown.runs, shown.rows, shown.runs[0].budget
+    planned = [study for run in runs for study in run.row.planned]
+    yield _budget(budget, planned, shown.searched)
+    yield from _exchange(runs)
     yield from _parts(runs)
     yield from _splits(rows)
-    yield from _intervals(rows, budget["searches"])
-    yield from _test_nodes(runs, rows, searched)
+    yield from _intervals(rows, budget["searches"], interval)
+    yield from _test_nodes(runs, rows, shown.searched)
     yield from _variants(rows)
-    yield from _correlations(correlations)
-    if family:
-        yield _tests(family)
-    if table:
-        yield f"Paper: {printed_in(table)}"
-    if searched and budget["searches"] == 1:
-        yield "Finals measure a configuration, not a search: --searches repeats the search itself."
+    yield from _correlations(shown.correlations)
+    yield from _floors(rows)
+    percent = all(metric_named(row.metric).percent for row in rows)
+    yield from effect_captions(shown.effects, judging, outer=_outer(runs), percent=percent)
+    if shown.table:
+        yield f"Paper: {printed_in(shown.table)}"
+    if shown.searched and budget["searches"] == 1:
+        yield (
+            "Tuned gains and backbones: winners of one search each side by side, a description: "
+            "luck of the search is in them. --searches repeats the search itself."
+        )
     yield from _notes(rows)
+
+
+def _outer(runs: Sequence[RunView]) -> bool:
+    return bool(runs[0].options.get("outer_test"))
+
+
+def _exchange(runs: Sequence[RunView]) -> Iterator[str]:
+    counts = {plan.exchanged for run in runs for plan in run.row.planned if plan.exchanged}
+    if counts:
+        yield (
+            f"The last {' or '.join(map(str, sorted(counts)))} trials of a study try the best "
+            "shared points of the other methods of its backbone: a backbone with more methods "
+            "explores more points, which matters where effects are compared across backbones."
+        )
+
+
+def _floors(rows: Sequence[Row]) -> Iterator[str]:
+    if any(row.floor is not None for row in rows):
+        yield (
+            "constant: the floor, what a constant answer scores on the same test nodes (the most "
+            "frequent class of the validation nodes; 0.5 for ROC AUC; the mean of the training "
+            "targets for errors). A score is above it if the 95 % interval of the paired "
+            "difference is."
+        )
 
 
 def _budget(budget: Mapping[str, Any], planned: Sequence[PlannedStudy], searched: bool) -> str:
@@ -62,17 +106,6 @@ def _parts(runs: Sequence[RunView]) -> Iterator[str]:
             yield f"Chosen by the command of {run.name}, not by its space: {'; '.join(named)}."
 
 
-def _tests(family: int) -> str:
-    planned = "the one planned comparison" if family == 1 else f"all {family} planned comparisons"
-    level = "0.05" if family == 1 else f"0.05/{family}"
-    return (
-        f"p: two-sided test of the paired gain; p_holm: corrected by Holm over {planned} (each "
-        "regularizer with its backbone, clar with each rival of the same backbone); verdicts use "
-        "p_holm < 0.05. Detectable: the true gain that is found with probability 0.8 at the level "
-        f"of Holm's first step, {level}."
-    )
-
-
 def _splits(rows: Sequence[Row]) -> Iterator[str]:
     """How the nodes of each graph are divided, protocol by protocol."""
     for protocol in dict.fromkeys(row.protocol for row in rows):
@@ -87,33 +120,35 @@ def _splits(rows: Sequence[Row]) -> Iterator[str]:
         )
 
 
-def _intervals(rows: Sequence[Row], searches: int) -> Iterator[str]:
+def _intervals(rows: Sequence[Row], searches: int, interval: str) -> Iterator[str]:
     """What one unit is, and what intervals and tests are conditional on."""
     kinds = {protocol: PROTOCOLS[protocol] for protocol in dict.fromkeys(r.protocol for r in rows)}
-    drawn = any(kind.verdict and not kind.fixed for kind in kinds.values())
-    corrected = "it is corrected for splits that share nodes (Nadeau-Bengio)"
+    units = {kind.units for kind in kinds.values()}
+    corrected = "" if interval == SPLITS else "; widened for new data, whose splits share no nodes"
     seeds = "" if searches > 1 else "interval and test over seeds"
     if searches > 1:
         yield (
             f"±: 95 % interval over {searches} searches, each of which is one unit: its finals "
-            f"are averaged first{f'; {corrected}' if drawn else ''}."
+            f"are averaged first{f'{corrected} (Nadeau-Bengio)' * bool(corrected)}."
         )
-    elif drawn:
+    elif "split" in units:
+        what = f"{corrected} (Nadeau-Bengio)" if corrected else ": this graph, new splits"
         yield (
-            "±: 95 % interval over finals on fresh splits, each of which is one unit; "
-            f"{corrected}."
+            "±: 95 % interval over finals on fresh splits, each of which is one unit (Student's "
+            f"t){what}."
         )
-    if any(kind.fixed and kind.held_out for kind in kinds.values()):
+    if "file" in units and searches == 1:
+        yield (
+            "Several split files: each is one unit, seeds are averaged within it; more finals add "
+            "seeds, not splits."
+        )
+    if any(kind.units == "seed" and kind.held_out for kind in kinds.values()):
         yield f"Fixed split: {seeds or 'interval and test'}, conditional on the split."
     if not all(kind.held_out for kind in kinds.values()):
         yield (
             "No held-out nodes: all nodes train, and the error shown is the one by which epochs "
             f"and configurations were chosen{f'; {seeds}' if seeds else ''}."
         )
-    for protocol, kind in kinds.items():
-        if not kind.verdict:
-            units = "searches" if searches > 1 else "splits"
-            yield f"{protocol}: interval over {units}, no verdict."
 
 
 def _test_nodes(runs: Sequence[RunView], rows: Sequence[Row], searched: bool) -> Iterator[str]:

@@ -5,17 +5,21 @@ from statistics import fmean
 from typing import TypeVar
 
 from clar_tune.analysis.across_graphs import across_of
-from clar_tune.analysis.captions import caption_of
-from clar_tune.analysis.conclusions import conclusions_of
+from clar_tune.analysis.captions import Captioned, caption_of
+from clar_tune.analysis.conclusions import Findings, headline_of, sentences_of
 from clar_tune.analysis.contrasts import (
+    Question,
     contrasts_of,
-    family_of,
     incomparable_pairs,
     incomparable_sentences,
 )
 from clar_tune.analysis.correlations import correlations_of
-from clar_tune.analysis.joining import check_joinable
+from clar_tune.analysis.effect_records import NODES, SPLITS, Criteria, PenaltyEffect
+from clar_tune.analysis.families import Judging, effects_of
+from clar_tune.analysis.joining import check_joinable, differ_in_splits
 from clar_tune.analysis.layout import Place, split_label, to_cell
+from clar_tune.analysis.over_graphs import effects_over_graphs, gains_over_graphs
+from clar_tune.analysis.planned import backbones_of, cells_of, family_of
 from clar_tune.analysis.records import (
     Across,
     Budget,
@@ -29,7 +33,8 @@ from clar_tune.analysis.records import (
     Standing,
 )
 from clar_tune.analysis.runs import RunView
-from clar_tune.analysis.scores import Sample, samples_of, scores_of, standings_of
+from clar_tune.analysis.samples import Sample, samples_of
+from clar_tune.analysis.scores import scores_of, standings_of
 from clar_tune.graphs import PROTOCOLS, Protocol
 from clar_tune.rows import GraphFacts
 
@@ -40,6 +45,7 @@ __all__ = [
     "Contrast",
     "Correlation",
     "PairAcross",
+    "PenaltyEffect",
     "Point",
     "Row",
     "Score",
@@ -51,28 +57,43 @@ __all__ = [
 
 T = TypeVar("T", bound=Hashable)
 
+DEFAULTS = Criteria()
 
-def compare(runs: Sequence[RunView]) -> Comparison:
+
+def compare(runs: Sequence[RunView], criteria: Criteria = DEFAULTS) -> Comparison:
     """One table from one run, or from several whose numbers are comparable."""
     check_joinable(runs)
     columns = tuple(runs[0].row.columns or ())
-    planned, found = _planned(runs, columns), samples_of(runs, columns)
-    places = _row_by_row(planned)
+    protocols = _planned(runs, columns)
+    found = samples_of(runs, columns, new_data=criteria.interval != SPLITS)
+    places = _row_by_row(list(protocols))
     samples = {place: found[place] for place in places if place in found}
-    methods = list(dict.fromkeys(place[2] for place in planned if place in samples))
+    methods = list(dict.fromkeys(place[2] for place in protocols if place in samples))
     table = _paper_table(runs)
-    sign = next((sample.sign for sample in samples.values()), 1.0)
+    judging = _judging(runs, criteria)
     family = family_of(places)
-    incomparable = incomparable_pairs(samples, [plan.pair for plan in family])
+    pairs = [plan.pair for plan in family]
+    incomparable = incomparable_pairs(samples, pairs)
+    effects = effects_of(samples, cells_of(places), protocols, judging)
+    better = {(e.graph, e.condition, e.method) for e in effects if e.verdict == "better"}
+    asked = Question(table, incomparable, judging, better)
+    contrasts = contrasts_of(samples, family, protocols, asked)
+    beside = contrasts_of(samples, backbones_of(places, criteria.baseline), protocols, asked)
     scores = scores_of(samples, table)
-    contrasts = contrasts_of(samples, family, table, incomparable)
     correlations = correlations_of(samples, runs[0].row.correlate, table)
     graphs = {name: facts for run in runs for name, facts in run.row.graphs.items()}
     rows = _rows(samples, graphs)
-    pairs = list(dict.fromkeys((plan.place[2], plan.against[2]) for plan in family))
-    across = across_of(methods, scores, sign, graphs, pairs, mixed=bool(incomparable))
+    sign = next((sample.sign for sample in samples.values()), 1.0)
+    tested = list(dict.fromkeys((plan.place[2], plan.against[2]) for plan in family))
+    across = across_of(methods, scores, sign, graphs, tested, mixed=bool(incomparable))
     shown = table if _prints(scores, contrasts, correlations) else None
-    searched = any(score.budget.repeats for score in scores)
+    words = Findings(
+        *(runs, places, rows, scores, contrasts, effects, correlations, across),
+        list(incomparable_sentences(incomparable, pairs)),
+    )
+    conclusions, remarks = sentences_of(words)
+    captioned = Captioned(runs, rows, scores, effects, correlations, shown)
+    trials = {place: samples[place].study.asked for place in samples}
     return Comparison(
         runs=tuple(run.name for run in runs),
         space=" + ".join(dict.fromkeys(run.row.space for run in runs)),
@@ -83,23 +104,49 @@ def compare(runs: Sequence[RunView]) -> Comparison:
         scores=tuple(scores),
         contrasts=tuple(contrasts),
         family=len(family),
-        standings=tuple(standings_of(methods, scores, contrasts, sign)),
+        standings=tuple(standings_of(methods, scores, contrasts, effects, sign)),
         across=across,
-        caption=tuple(caption_of(runs, rows, len(family), shown, correlations, searched)),
-        conclusions=(
-            *incomparable_sentences(incomparable, [plan.pair for plan in family]),
-            *conclusions_of(runs, places, scores, contrasts, correlations, across),
-        ),
+        caption=tuple(caption_of(captioned, judging, criteria.interval)),
+        conclusions=conclusions,
         columns=columns,
         unit="search" if runs[0].budget["searches"] > 1 else "final",
         correlations=tuple(correlations),
+        headline=headline_of(words),
+        effects=tuple(effects),
+        backbones=tuple(beside),
+        over_graphs=(
+            *effects_over_graphs(effects, graphs, trials),
+            *gains_over_graphs(samples, family, graphs, judging),
+        ),
+        remarks=remarks,
+        margin=judging.margin,
+        interval=criteria.interval,
+        scope=judging.scope,
+        baseline=criteria.baseline,
+        looks=judging.look,
     )
 
 
-def _planned(runs: Sequence[RunView], columns: Collection[str]) -> list[Place]:
-    """Every place that the runs set out to fill."""
-    places = (plan.place for run in runs for plan in run.row.planned)
-    return list(dict.fromkeys(to_cell(place, columns) for place in places))
+def compare_all(runs: Sequence[RunView], criteria: Criteria = DEFAULTS) -> list[Comparison]:
+    """One table of all runs; of two that hold the same studies under other splits, two."""
+    apart = [[run] for run in runs] if differ_in_splits(runs) else [list(runs)]
+    return [compare(own, criteria) for own in apart]
+
+
+def _judging(runs: Sequence[RunView], criteria: Criteria) -> Judging:
+    """The margin of the reader or of the runs; with withheld nodes verdicts are about nodes."""
+    own = runs[0].row.margin
+    return Judging(
+        margin=own if criteria.margin is None else criteria.margin,
+        look=max(run.row.looks for run in runs),
+        scope=NODES if runs[0].options.get("outer_test") else SPLITS,
+    )
+
+
+def _planned(runs: Sequence[RunView], columns: Collection[str]) -> dict[Place, str]:
+    """Every place that the runs set out to fill, and how its nodes are split."""
+    plans = (plan for run in runs for plan in run.row.planned)
+    return {to_cell(plan.place, columns): plan.protocol for plan in plans}
 
 
 def _row_by_row(places: Sequence[Place]) -> list[Place]:
@@ -143,9 +190,18 @@ def _rows(samples: Mapping[Place, Sample], graphs: Mapping[str, GraphFacts]) -> 
             protocol=sample.study.protocol,
             metric=sample.study.metric,
             notes=tuple(_notes(graphs[graph], PROTOCOLS[sample.study.protocol])),
+            floor=_mean_of(sample, "floor"),
+            shift=_mean_of(sample, "shift"),
             **_nodes(sample),
         )
     return list(rows.values())
+
+
+def _mean_of(sample: Sample, column: str) -> float | None:
+    """Over all finals that have it; methods of a row meet the same splits."""
+    finals = (getattr(f, column) for study in sample.studies for f in study.finals)
+    found = [value for value in finals if value is not None]
+    return fmean(found) if found else None
 
 
 def _nodes(sample: Sample) -> dict[str, int]:
@@ -163,5 +219,3 @@ def _notes(graph: GraphFacts, protocol: Protocol) -> Iterator[str]:
         yield "no held-out nodes"
     elif protocol.fixed:
         yield "fixed split"
-    if not protocol.verdict:
-        yield "no verdict"

@@ -1,304 +1,170 @@
-"""What can and what cannot be concluded from a table, in sentences."""
+"""What can and what cannot be concluded from a table: a headline, and a few sentences."""
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
-from clar_tune.analysis.layout import Place, split_label, whole_condition
-from clar_tune.analysis.records import Across, Contrast, Correlation, PairAcross, Score
+from clar_tune.analysis import effect_sentences as of_effects, remarks
+from clar_tune.analysis.correlation_sentences import correlation_sentences
+from clar_tune.analysis.effect_records import PenaltyEffect
+from clar_tune.analysis.layout import Place
+from clar_tune.analysis.penalty_sentences import declined_penalties, idle_penalties
+from clar_tune.analysis.planned import regularizer_of
+from clar_tune.analysis.records import Across, Contrast, Correlation, Row, Score
 from clar_tune.analysis.runs import RunView
-from clar_tune.analysis.scores import COMPLEMENT, WEIGHTS
-from clar_tune.analysis.statistics import ENOUGH_UNITS, LEVEL, least_p
-from clar_tune.analysis.wording import counted, place, probability, some
-from clar_tune.metric import metric_named
-from clar_tune.rows import environments
+from clar_tune.analysis.statistics import ENOUGH_SEARCHES
+from clar_tune.analysis.wording import counted, named, place, points, some
+from clar_tune.version import NUMBERS_VERSION
 
-INACTIVE = 0.05
-"""A penalty with a gradient in a smaller share of epochs hardly took part."""
-FEW_PAIRS = 0.01
-"""A smaller share of all pairs of nodes is hardly any."""
+MOST_SENTENCES = 5
+"""More are not read; the rest are remarks."""
+MUCH_SHIFT = 0.1
+"""Class shares that differ by more make accuracy an answer to another question."""
 
 
-def conclusions_of(
-    runs: Sequence[RunView],
-    places: Sequence[Place],
-    scores: Sequence[Score],
-    contrasts: Sequence[Contrast],
-    correlations: Sequence[Correlation],
-    across: Across,
-) -> Iterator[str]:
-    """One sentence each; ``places`` are all that the runs set out to fill."""
-    yield from correlation_sentences(correlations)
-    yield from verdict_sentences(contrasts)
-    yield from _idle(scores)
-    yield from _remote(scores)
-    yield from _budgets(scores)
-    yield from _unfinished(places, scores)
-    yield from _versions(runs)
-    generated = {name for run in runs for name, own in run.row.graphs.items() if own.generated}
-    if scores and all(score.graph in generated for score in scores):
-        yield "Generated graphs only: nothing follows for real ones."
-    if across.reason:
-        yield f"No test across graphs: {across.reason}"
+class Findings(NamedTuple):
+    """All that sentences are made of."""
+
+    runs: Sequence[RunView]
+    places: Sequence[Place]
+    """All that the runs set out to fill."""
+    rows: Sequence[Row]
+    scores: Sequence[Score]
+    contrasts: Sequence[Contrast]
+    effects: Sequence[PenaltyEffect]
+    correlations: Sequence[Correlation]
+    across: Across
+    mixed: Sequence[str]
+    """What is said of runs whose spaces differ."""
+
+
+def headline_of(found: Findings) -> str:
+    """The answer in one line."""
+    if found.effects:
+        return of_effects.headline_of(found.effects, of_effects.metrics_of(found.rows))
+    first = next(correlation_sentences(found.correlations), "")
+    if first:
+        return first
+    regularizers = list(dict.fromkeys(filter(None, map(regularizer_of, found.places))))
+    if regularizers and found.scores:
+        names = ", ".join(name.upper() for name in regularizers)
+        return f"{names}: effect not measured, arms were not trained; tuned gains are described"
+    best = [score for score in found.scores if score.best]
+    if best:
+        return f"No penalty to judge; best means: {some(map(named, best))}"
+    return "No penalty to judge" if found.scores else ""
+
+
+def sentences_of(found: Findings) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The sentences that matter most, and all others."""
+    said = list(_answers(found))
+    return tuple(said[:MOST_SENTENCES]), (*said[MOST_SENTENCES:], *_circumstances(found))
+
+
+def _answers(found: Findings) -> Iterator[str]:
+    """What follows for cells, in order of importance."""
+    effects, metrics = found.effects, of_effects.metrics_of(found.rows)
+    correlated = list(correlation_sentences(found.correlations))
+    yield from _shift(found.rows)
+    yield from found.mixed
+    yield from correlated if effects else correlated[1:]
+    yield from of_effects.decided_cells(effects, metrics)
+    yield from of_effects.undecided_cells(effects, found.rows)
+    yield from of_effects.other_tallies(effects, metrics) if effects else ()
+    yield from remarks.unfinished(found.places, found.scores)
+    yield from _without_arms(found)
+    yield from of_effects.floor_cells(effects)
+    yield from _below_floor(found.scores, found.rows)
+    yield from of_effects.collapsed_cells(effects)
+    yield from idle_penalties(found.scores)
+    yield from of_effects.complement_cells(effects, metrics)
+    yield from declined_penalties(found.scores)
+    yield from _generated(found)
+    yield from of_effects.one_half_cells(effects)
+    yield from _tuned(found.contrasts, metrics)
+
+
+def _circumstances(found: Findings) -> Iterator[str]:
+    """Under which circumstances numbers came about."""
+    yield from remarks.remote_pairs(found.scores)
+    yield from remarks.budgets(found.scores)
+    yield from remarks.mixed_versions(found.runs)
+    if found.across.reason:
+        yield f"No test across graphs: {found.across.reason}"
     else:
-        yield from _across(across)
+        yield from remarks.across_graphs(found.across)
 
 
-def _idle(scores: Sequence[Score]) -> Iterator[str]:
-    chosen = [score for score in scores if not _fixes_weights(score)]
-    off = [score for score in chosen if score.weightless]
-    if off:
+def _shift(rows: Sequence[Row]) -> Iterator[str]:
+    much = [row for row in rows if row.shift is not None and row.shift > MUCH_SHIFT]
+    if much:
+        listed = some(f"{place(row.graph, row.condition)} {row.shift:.2f}" for row in much)
         yield (
-            f"Validation chose weight 0, the plain backbone, for {some(map(_name, off))}: "
-            "what differs there is no effect of the penalty."
-        )
-    half = [score for score in chosen if score.without_complement]
-    if half:
-        yield (
-            f"Validation chose {COMPLEMENT} 0, which is nl, for {some(map(_name, half))}: what "
-            "differs there is no effect of the complement."
-        )
-    idle = [
-        f"{_name(score)} ({100 * score.penalty_active:.1f} %)"
-        for score in scores
-        if score.penalty_active is not None
-        and score.penalty_active < INACTIVE
-        and not score.weightless
-    ]
-    if idle:
-        yield (
-            f"The penalty had a gradient in hardly any epoch of {some(idle)}: it stood above its "
-            "clamp or was zero. Where it never had one, the backbone alone was trained."
+            f"Test nodes have other class shares than training nodes (label shift {listed}): "
+            "there a gain of accuracy may be a step towards the large classes; read balanced "
+            "accuracy beside it."
         )
 
 
-def _remote(scores: Sequence[Score]) -> Iterator[str]:
-    few = {
-        score.graph: f"{score.graph} ({100 * score.remote_share:.2g} %)"
-        for score in scores
-        if score.remote_share is not None and score.remote_share < FEW_PAIRS
-    }
-    if few:
-        yield (
-            f"madreg sets remote against near pairs, and hardly any pair of nodes is remote on "
-            f"{some(few.values())}."
-        )
+def _below_floor(scores: Sequence[Score], rows: Sequence[Row]) -> Iterator[str]:
+    floors = {(row.graph, row.condition): row for row in rows}
+    below = [score for score in scores if score.above_floor is False]
+    graphs = dict.fromkeys((score.graph, score.condition) for score in below)
+    parts = []
+    for graph, condition in graphs:
+        row = floors[graph, condition]
+        methods = [s.method for s in below if (s.graph, s.condition) == (graph, condition)]
+        constant = points(row.floor or 0.0, row.metric).lstrip("+")
+        parts.append(f"{some(methods)} on {place(graph, condition)} (constant {constant})")
+    if parts:
+        yield f"Not above a constant answer: {some(parts)}."
 
 
-def _fixes_weights(score: Score) -> bool:
-    """Whether the condition, and not validation, says what the weights are."""
-    given = whole_condition((score.graph, score.condition, score.method))
-    return any(weight in given for weight in WEIGHTS)
-
-
-def _budgets(scores: Sequence[Score]) -> Iterator[str]:
-    for graph in dict.fromkeys(score.graph for score in scores):
-        own = [score for score in scores if score.graph == graph]
-        trials = {score.budget.trials for score in own}
-        finals = {score.budget.finals for score in own}
-        if len(trials) > 1 or len(finals) > 1:
-            parts = [f"{s.method} {s.budget.trials} trials, {s.budget.finals} finals" for s in own]
-            yield f"Unequal budgets on {graph}: {some(parts)}."
-    short = [_name(score) for score in scores if not score.full]
-    if short:
-        yield (
-            f"No trial of {some(short)} had all repeats: the winner comes from the highest rung."
-        )
-
-
-def _unfinished(places: Sequence[Place], scores: Sequence[Score]) -> Iterator[str]:
-    done = {(score.graph, score.condition, score.method) for score in scores}
-    missing = sorted(set(places) - done)
-    if missing:
-        names = [f"{method} on {place(graph, condition)}" for graph, condition, method in missing]
-        yield (
-            f"No finals yet for {len(missing)} of {counted(len(places), 'study', 'studies')}: "
-            f"{some(names)}."
-        )
-
-
-def _versions(runs: Sequence[RunView]) -> Iterator[str]:
-    found: dict[str, dict[str, None]] = {}
-    for environment in (each for run in runs for each in environments(run.row)):
-        for name, version in environment.versions.items():
-            found.setdefault(name, {})[str(version)] = None
-    mixed = [f"{name} {' and '.join(kinds)}" for name, kinds in found.items() if len(kinds) > 1]
-    if mixed:
-        yield f"Mixed versions: {some(mixed)}. Differences may come from them."
-
-
-def _across(across: Across) -> Iterator[str]:
-    over = counted(len(across.graphs), "distinct graph")
-    if across.friedman is not None:
-        yield (
-            f"Over {over} Friedman's test (Iman-Davenport) gives {probability(across.friedman)}: "
-            f"the methods {'differ' if across.friedman < LEVEL else 'are not told apart'}."
-        )
-    for kind, pairs in (("planned comparisons", across.planned), ("all pairs", across.pairs)):
-        if pairs:
-            apart = [_ahead(pair) for pair in pairs if pair.p_holm < LEVEL]
-            listed = f": {some(apart)}" if apart else ""
+def _without_arms(found: Findings) -> Iterator[str]:
+    """Runs whose effects nobody can tell, and what to do about it."""
+    lacking = [effect for effect in found.effects if effect.reason == "arms"]
+    if found.effects and not lacking:
+        return
+    if not found.effects and not any(map(regularizer_of, found.places)) or not found.scores:
+        return
+    which = f" of {some(map(named, lacking))}" if lacking else ""
+    for run in found.runs:
+        if run.row.numbers != NUMBERS_VERSION:
             yield (
-                f"Wilcoxon's test with Holm's correction over {over}, {kind}: {len(apart)} of "
-                f"{len(pairs)} told apart{listed}{_hopeless(across, len(pairs))}."
+                f"Arms{which} were not trained: {run.name} was stored by an older version of the "
+                f"numbers ({run.row.numbers}, now {NUMBERS_VERSION}), which has no effects; tuned "
+                "gains mix what the penalty does with what the search found."
+            )
+        elif not all(plan.arms for plan in run.row.planned if "+" in plan.method):
+            yield (
+                f"Arms{which} were not trained: `clar-tune extend {run.name} --ablation` adds "
+                "them; tuned gains mix what the penalty does with what the search found."
             )
 
 
-def _ahead(pair: PairAcross) -> str:
-    """``the better over the worse``."""
-    worse = pair.method if pair.ahead == pair.against else pair.against
-    return f"{pair.ahead} over {worse}"
+def _generated(found: Findings) -> Iterator[str]:
+    facts = {name: own for run in found.runs for name, own in run.row.graphs.items()}
+    if found.scores and all(facts[score.graph].generated for score in found.scores):
+        yield "Generated graphs only: nothing follows for real ones."
 
 
-def _hopeless(across: Across, pairs: int) -> str:
-    least = least_p(len(across.graphs)) * pairs
-    if least < LEVEL:
-        return ""
-    return f"; none could be: p_holm of {pairs} is at least {min(least, 1.0):.2g} here"
+def _tuned(contrasts: Sequence[Contrast], metrics: of_effects.Metrics) -> Iterator[str]:
+    """Verdicts on tuned gains, or how many searches they need."""
+    for rival, what in ((False, "Tuned gains over the backbone"), (True, "clar over its rivals")):
+        own = [c for c in contrasts if c.rival == rival and c.verdict not in ("none", "undecided")]
+        if own:
+            listed = (f"{c.verdict} {_compared(c, metrics)}" for c in own)
+            yield f"{what}, over repeated searches: {some(listed)}."
+    few = [contrast for contrast in contrasts if contrast.reason == "searches"]
+    if few:
+        yield (
+            f"No verdict on {counted(len(few), 'tuned gain')}: one needs {ENOUGH_SEARCHES} "
+            f"searches (--searches {ENOUGH_SEARCHES}), and there are {max(c.units for c in few)}."
+        )
 
 
-def _name(score: Score) -> str:
-    return f"{score.method} on {place(score.graph, score.condition)}"
-
-
-def verdict_sentences(contrasts: Sequence[Contrast]) -> Iterator[str]:
-    """One for each regularizer, one for the rivals of clar, and what stays open."""
-    plain = [contrast for contrast in contrasts if not contrast.rival]
-    for regularizer in dict.fromkeys(map(_regularizer, plain)):
-        own = [contrast for contrast in plain if _regularizer(contrast) == regularizer]
-        yield from _tally(f"{regularizer} against its backbone", own)
-    yield from _tally("clar against rivals", [c for c in contrasts if c.rival])
-    yield from _too_few_finals([c for c in contrasts if c.reason == "finals"])
-    yield from _too_few_searches([c for c in contrasts if c.reason == "searches"])
-    yield from _without_spread([c for c in contrasts if c.reason == "spread"])
-
-
-def _regularizer(contrast: Contrast) -> str:
-    """Its name, with what makes its column: ``clar clamp=10``."""
-    method, condition = split_label(contrast.method)
-    return f"{method.partition('+')[2]} {condition}".strip()
-
-
-def _tally(what: str, contrasts: Sequence[Contrast]) -> Iterator[str]:
-    judged = [contrast for contrast in contrasts if contrast.verdict != "none"]
-    if not judged:
-        return
-    better = [contrast for contrast in judged if contrast.verdict == "better"]
-    worse = [contrast for contrast in judged if contrast.verdict == "worse"]
-    undecided = [contrast for contrast in judged if contrast.verdict == "undecided"]
-    yield (
-        f"{what}, {counted(len(judged), 'comparison')}: better in {len(better)}{_listed(better)}, "
-        f"worse in {len(worse)}{_listed(worse)}, undecided in {len(undecided)}"
-        f"{_detectable(undecided)}."
-    )
-
-
-def _detectable(undecided: Sequence[Contrast]) -> str:
-    """Undecided is not equal: what could have been found."""
-    sizes = sorted(contrast.detectable for contrast in undecided if contrast.detectable)
-    if not sizes:
-        return ""
-    middle = sizes[len(sizes) // 2]
-    errors = any(contrast.ratio is not None for contrast in undecided)
-    points = f"{100 * middle:.2g}" if middle < 0.1 else f"{100 * middle:.0f}"
-    size = f"{middle:.2g}" if errors else f"{points} points"
-    subject, more = ("half of them", " or more") if len(sizes) > 1 else ("it", "")
-    return (
-        f" (which is not equal: {subject} would need a true gain of {size}{more} to be found with "
-        "a chance of 80 %)"
-    )
-
-
-def _listed(contrasts: Sequence[Contrast]) -> str:
-    return f" ({some(map(_compared, contrasts))})" if contrasts else ""
-
-
-def _compared(contrast: Contrast) -> str:
+def _compared(contrast: Contrast, metrics: of_effects.Metrics) -> str:
     over = f" over {contrast.against}" if contrast.rival else ""
-    return f"{contrast.method}{over} on {place(contrast.graph, contrast.condition)}"
-
-
-def _too_few_finals(few: Sequence[Contrast]) -> Iterator[str]:
-    if few:
-        yield (
-            f"Too few finals for a verdict in {counted(len(few), 'comparison')} "
-            f"({counted(min(contrast.units for contrast in few), 'pair')}, {ENOUGH_UNITS} "
-            "needed): `clar-tune extend RUN --finals +N` adds some."
-        )
-
-
-def _too_few_searches(few: Sequence[Contrast]) -> Iterator[str]:
-    if few:
-        yield (
-            f"No verdict in {counted(len(few), 'comparison')}: verdicts about searches need "
-            f"{ENOUGH_UNITS} of them (--searches {ENOUGH_UNITS}), and there are "
-            f"{max(contrast.units for contrast in few)}. The finals of one search (--searches 1) "
-            "judge its configuration."
-        )
-
-
-def _without_spread(equal: Sequence[Contrast]) -> Iterator[str]:
-    if equal:
-        yield (
-            f"No test in {counted(len(equal), 'comparison')}{_listed(equal)}: the gain is the "
-            "same in every pair, and without any spread there is nothing to test it against."
-        )
-
-
-def correlation_sentences(correlations: Sequence[Correlation]) -> Iterator[str]:
-    """What the coefficients say, and how often there is none."""
-    found = [c for c in correlations if c.coefficient is not None]
-    yield from _spearman([c for c in found if c.kind == "spearman"])
-    pearson = [c for c in found if c.kind == "pearson"]
-    for values in dict.fromkeys(c.values for c in pearson):
-        yield from _pearson([c for c in pearson if c.values == values])
-    constant = [_correlated(c) for c in correlations if c.coefficient is None]
-    if constant:
-        yield f"No coefficient for {', '.join(constant)}: the scores there do not vary."
-
-
-def _spearman(found: Sequence[Correlation]) -> Iterator[str]:
-    if not found:
-        return
-    apart = [c for c in found if c.low is not None and c.high is not None and c.low * c.high > 0]
-    listed = (
-        f" ({', '.join(f'{_correlated(c)} {c.coefficient:+.2f}' for c in apart)})" if apart else ""
-    )
-    yield (
-        f"Score and {found[0].key} go together in {len(apart)} of {len(found)} cases{listed}: "
-        "there the interval of Spearman's coefficient excludes 0, as it does once in 20 by chance."
-    )
-
-
-def _pearson(found: Sequence[Correlation]) -> Iterator[str]:
-    first, second = (f"{found[0].key}={value}" for value in found[0].values)
-    coefficients = [c.coefficient for c in found if c.coefficient is not None]
-    yield (
-        f"Scores under {first} and {second}: Pearson's coefficient is {_span(coefficients)} in "
-        f"{len(found)} case{'s' * (len(found) != 1)}; {second} less {first}: "
-        f"{', '.join(map(_gap, found))}."
-    )
-    same = [c for c in found if c.identical]
-    if same:
-        apart = [c.apart for c in same if c.apart is not None]
-        yield (
-            f"{_span([c.identical for c in same])} of {max(c.pairs for c in same)} cells are the "
-            f"very same trainings under {first} and {second}, which raises the coefficient"
-            f"{f'; it is {_span(apart)} without them' if apart else ''}."
-        )
-
-
-def _span(values: Sequence[float]) -> str:
-    """``0.81`` or ``0.81 to 0.99``."""
-    ends = [f"{v:.2f}" if isinstance(v, float) else str(v) for v in (min(values), max(values))]
-    return " to ".join(dict.fromkeys(ends))
-
-
-def _gap(found: Correlation) -> str:
-    percent = metric_named(found.metric).percent
-    scale, form, unit = (100, "+z.2f", " points") if percent else (1, "+z.3g", "")
-    half = "" if found.gap_half is None else f" ± {format(scale * found.gap_half, form[1:])}"
-    return f"{format(scale * (found.gap or 0.0), form)}{half}{unit} on {found.graph}"
-
-
-def _correlated(found: Correlation) -> str:
-    place = f"{found.graph} ({found.condition})" if found.condition else found.graph
-    return f"{found.method} on {place}"
+    metric = metrics[contrast.graph, contrast.condition]
+    at = place(contrast.graph, contrast.condition)
+    gain = points(contrast.gain, metric, contrast.half_width)
+    return f"{contrast.method}{over} on {at} ({gain})"

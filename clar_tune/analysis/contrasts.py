@@ -1,24 +1,23 @@
-"""The planned comparisons: each regularizer with its backbone, clar with each rival."""
+"""Winners side by side: each regularizer with its backbone, clar with each rival, backbones."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, product
 from statistics import fmean
 from typing import NamedTuple
 
-from clar_tune.analysis.layout import Place, split_label, whole_condition
-from clar_tune.analysis.records import CHAMPION, Contrast
+from clar_tune.analysis.families import Judging
+from clar_tune.analysis.layout import Place
+from clar_tune.analysis.planned import Pair, Planned, regularizer_of
+from clar_tune.analysis.records import Contrast
 from clar_tune.analysis.runs import RunView
 from clar_tune.analysis.same_ranges import Content, content_of, same_ranges
-from clar_tune.analysis.scores import Sample
-from clar_tune.analysis.statistics import ENOUGH_UNITS, LEVEL, holm
+from clar_tune.analysis.samples import Sample
+from clar_tune.analysis.scopes import Effect
+from clar_tune.analysis.statistics import ENOUGH_SEARCHES
+from clar_tune.analysis.units import ByUnit, difference
+from clar_tune.analysis.verdicts import Finding, Verdict, verdicts
 from clar_tune.analysis.wording import counted
-from clar_tune.conditions import most_alike
-from clar_tune.graphs import VARIANTS
 from clar_tune.paper import printed, printed_ratio
-
-Pair = tuple[Place, Place]
-
 
 Incomparable = Mapping[Pair, tuple[RunView, RunView]]
 """Pairs of places that do not compare, and the runs that are to blame."""
@@ -78,143 +77,126 @@ def _unlike(
     return None
 
 
-class Planned(NamedTuple):
-    """A comparison of two places."""
+class Question(NamedTuple):
+    """What is asked of two samples, and under which circumstances."""
 
-    place: Place
-    against: Place
-    rival: bool
-
-    @property
-    def pair(self) -> tuple[Place, Place]:
-        """Both places."""
-        return self.place, self.against
-
-
-def family_of(places: Iterable[Place]) -> list[Planned]:
-    """Every comparison that a set of places calls for, whatever came out."""
-    known = list(dict.fromkeys(places))
-    rows: dict[tuple[str, str], list[Place]] = {}
-    plains: dict[tuple[str, str], list[Place]] = {}
-    for place in known:
-        graph, condition, label = place
-        rows.setdefault((graph, condition), []).append(place)
-        plains.setdefault((graph, split_label(label)[0]), []).append(place)
-    planned = []
-    for place in known:
-        graph, condition, label = place
-        backbone, _, regularizer = split_label(label)[0].partition("+")
-        if not regularizer:
-            continue
-        against = _most_alike(place, plains.get((graph, backbone), []))
-        if against:
-            planned.append(Planned(place, against, rival=False))
-        if regularizer == CHAMPION:
-            others = (other for other in rows[graph, condition] if _is_rival(other[2], backbone))
-            planned += [Planned(place, other, rival=True) for other in others]
-    return planned
-
-
-def _most_alike(place: Place, plains: Iterable[Place]) -> Place | None:
-    """The plain backbone under the same condition."""
-    conditions = ((whole_condition(plain), plain) for plain in plains)
-    return most_alike(whole_condition(place), conditions, VARIANTS)
+    table: str | None
+    """The paper's table."""
+    incomparable: Incomparable
+    judging: Judging
+    better: Collection[Place] = ()
+    """Places of clar whose penalty has been found to do something: only these meet rivals."""
 
 
 def contrasts_of(
     samples: Mapping[Place, Sample],
     family: Sequence[Planned],
-    table: str | None,
-    incomparable: Incomparable,
+    protocols: Mapping[Place, str],
+    asked: Question,
 ) -> list[Contrast]:
-    """The results of the planned comparisons that have any, corrected as one family."""
-    found = [
-        _contrast(
-            samples[plan.place],
-            samples[plan.against],
-            _Question(plan.rival, table, len(family), plan.pair in incomparable),
-        )
-        for plan in family
-        if plan.place in samples and plan.against in samples
-    ]
-    contrasts = [contrast for contrast in found if contrast is not None]
-    tested = [place for place, contrast in enumerate(contrasts) if contrast.p is not None]
-    corrected = holm([contrasts[place].p or 0.0 for place in tested], len(family))
-    for place, p_holm in zip(tested, corrected, strict=True):
-        contrasts[place] = _judged(contrasts[place], p_holm)
-    return contrasts
+    """The winners side by side, as planned: intervals, and verdicts where searches are many.
+
+    A family is one regularizer, or one backbone's rivals of clar, under one protocol.
+    """
+    families: dict[tuple[object, ...], list[Planned]] = {}
+    for plan in family:
+        kind = "rival" if plan.rival else regularizer_of(plan.place)
+        key = ("rival",) if plan.rival else (kind, protocols[plan.place])
+        families.setdefault(key, []).append(plan)
+    found: dict[Planned, Contrast] = {}
+    for own in families.values():
+        drawn = {plan: _Pair.of(samples, plan, asked) for plan in own}
+        findings = [_finding(pair, asked) for pair in drawn.values()]
+        said = verdicts(findings, asked.judging.level)
+        for (plan, pair), verdict in zip(drawn.items(), said, strict=True):
+            if pair is not None:
+                found[plan] = _contrast(pair, verdict, len(own), asked.table)
+    return [found[plan] for plan in family if plan in found]
 
 
-def _is_rival(label: str, backbone: str) -> bool:
-    own, _, regularizer = split_label(label)[0].partition("+")
-    return own == backbone and regularizer not in ("", CHAMPION)
+class _Pair(NamedTuple):
+    """Two samples on the units that both have."""
+
+    plan: Planned
+    one: Sample
+    other: Sample
+    gains: Sequence[ByUnit]
+    """Of each search."""
+    against: list[list[float]]
+    """What the other scored there."""
+    reason: str
+    """Why there is no verdict; empty if there can be one."""
+
+    @staticmethod
+    def of(samples: Mapping[Place, Sample], plan: Planned, asked: Question) -> "_Pair | None":
+        if plan.place not in samples or plan.against not in samples:
+            return None
+        one, other = samples[plan.place], samples[plan.against]
+        gains, against = [], []
+        for search, scores in one.finals.items():
+            paired = difference(scores, other.finals.get(search, {}), one.sign)
+            if paired:
+                gains.append(paired)
+                against.append([other.finals[search][unit] for unit in paired])
+        if not gains:
+            return None
+        reason = _reason(one, gains, incomparable=plan.pair in asked.incomparable)
+        return _Pair(plan, one, other, gains, against, reason)
+
+    @property
+    def effect(self) -> Effect | None:
+        return self.one.ground.effect(self.gains)
 
 
-class _Question(NamedTuple):
-    """What is asked of two samples, and under which circumstances."""
-
-    rival: bool
-    table: str | None
-    family: int
-    incomparable: bool
-    """Whether they come from spaces that do not compare."""
-
-
-def _contrast(one: Sample, other: Sample, asked: _Question) -> Contrast | None:
-    gains, against = _paired(one, other)
-    if not gains:
-        return None
-    units = len(gains) if one.over_searches else sum(map(len, gains))
-    enough = units >= ENOUGH_UNITS
-    found = one.estimate(gains, asked.family if enough else 1)
-    reason = _reason(
-        one, incomparable=asked.incomparable, enough=enough, spread=found.p is not None
+def _finding(pair: _Pair | None, asked: Question) -> Finding:
+    """What is known of a comparison; where nothing may be said, it counts with p = 1."""
+    effect = pair.effect if pair and not pair.reason else None
+    if pair is None or effect is None:
+        return Finding(missing=True)
+    if pair.plan.rival and pair.plan.place not in asked.better:
+        return Finding(mean=effect.mean)
+    return Finding(
+        mean=effect.mean,
+        p_difference=effect.p_difference,
+        p_equal=effect.p_equal(asked.judging.margin),
+        no_spread=not effect.error,
     )
+
+
+def _contrast(pair: _Pair, verdict: Verdict, family: int, table: str | None) -> Contrast:
+    one, other, reason = pair.one, pair.other, pair.reason
+    found = one.estimate([list(own.values()) for own in pair.gains], family)
     graph, condition, method = one.place
-    whole = fmean(map(fmean, against)) if one.is_error else 0.0
+    whole = fmean(map(fmean, pair.against)) if one.is_error else 0.0
     width = found.half_width
     return Contrast(
         graph=graph,
         condition=condition,
         method=method,
         against=other.place[2],
-        rival=asked.rival,
+        rival=pair.plan.rival,
         gain=found.mean,
         half_width=width,
         p=None if reason else found.p,
-        p_holm=None,
+        p_holm=None if reason else verdict.p_difference,
         detectable=None if reason else found.detectable,
         units=found.units,
-        verdict="none",
-        paper_gain=_printed_gain(one, other, asked.table),
+        verdict="none" if reason else verdict.word,
+        paper_gain=_printed_gain(one, other, table),
         ratio=(whole - found.mean) / whole if whole else None,
         ratio_half_width=None if not whole or width is None else width / whole,
-        paper_ratio=_printed_ratio(one, other, asked.table),
+        paper_ratio=_printed_ratio(one, other, table),
         reason=reason,
     )
 
 
-def _paired(one: Sample, other: Sample) -> tuple[list[list[float]], list[list[float]]]:
-    """Gains of each search on the splits that both have, and the scores of ``other`` there."""
-    gains, against = [], []
-    for search, scores in one.finals.items():
-        others = other.finals.get(search, {})
-        shared = [unit for unit in scores if unit in others]
-        if shared:
-            gains.append([one.sign * (scores[unit] - others[unit]) for unit in shared])
-            against.append([others[unit] for unit in shared])
-    return gains, against
-
-
-def _reason(one: Sample, *, incomparable: bool, enough: bool, spread: bool) -> str:
+def _reason(one: Sample, gains: Sequence[ByUnit], *, incomparable: bool) -> str:
     """Why there is no verdict; empty if there can be one."""
-    hindrances = {
-        "protocol": not one.allows_verdict,
-        "spaces": incomparable,
-        "searches" if one.over_searches else "finals": not enough,
-        "spread": not spread,
-    }
-    return next((name for name, holds in hindrances.items() if holds), "")
+    if incomparable:
+        return "spaces"
+    if not one.ground.over_searches:
+        return "search"
+    return "searches" if len(gains) < ENOUGH_SEARCHES else ""
 
 
 def _printed_ratio(one: Sample, other: Sample, table: str | None) -> float | None:
@@ -229,10 +211,3 @@ def _printed_gain(one: Sample, other: Sample, table: str | None) -> float | None
     if values[0] is None or values[1] is None:
         return None
     return one.sign * (values[0] - values[1])
-
-
-def _judged(contrast: Contrast, p_holm: float) -> Contrast:
-    verdict = "undecided"
-    if p_holm < LEVEL and contrast.gain:
-        verdict = "better" if contrast.gain > 0 else "worse"
-    return replace(contrast, p_holm=p_holm, verdict=verdict)

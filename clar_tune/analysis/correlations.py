@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from clar_tune.analysis.layout import Place, condition_of
 from clar_tune.analysis.records import Correlation, Point
-from clar_tune.analysis.scores import Sample, Unit
+from clar_tune.analysis.samples import Sample
 from clar_tune.analysis.statistics import Coefficient, pearson, spearman
+from clar_tune.analysis.units import Unit
 from clar_tune.conditions import parts_of
 from clar_tune.paper import coefficient
 from clar_tune.space import written

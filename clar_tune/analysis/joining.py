@@ -24,6 +24,18 @@ def check_joinable(runs: Sequence[RunView]) -> None:
     _check_owners(runs)
 
 
+def differ_in_splits(runs: Sequence[RunView]) -> bool:
+    """Whether these are two runs whose common studies all have other splits or settings.
+
+    They cannot stand in one table, but their effects can be set against each other.
+    """
+    if len(runs) != 2 or runs[0].row.numbers != runs[1].row.numbers:
+        return False
+    first, second = ({plan.place: plan.protocol for plan in run.row.planned} for run in runs)
+    shared = first.keys() & second.keys()
+    return bool(shared) and all(first[place] != second[place] for place in shared)
+
+
 def _check_facts(
     first: RunView, other: RunView, known: Mapping[str, Any], found: Mapping[str, Any]
 ) -> None:
@@ -60,6 +72,7 @@ def _rules(run: RunView) -> dict[str, Any]:
         "columns": run.row.columns and json.dumps(run.row.columns),
         "correlate": run.row.correlate and json.dumps(run.row.correlate),
         "outer test": run.options.get("outer_test"),
+        "margin": run.row.margin,
         **{name: value for name, value in run.budget.items() if name not in UNLIKE},
     }
 

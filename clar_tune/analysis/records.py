@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass
 
+from clar_tune.analysis.correlation_records import Correlation as Correlation, Point as Point
+from clar_tune.analysis.effect_records import BASELINE, SPLITS, OverGraphs, PenaltyEffect
 from clar_tune.records import stored_as
 
-VERDICTS = ("better", "worse", "undecided", "none")
-"""``none``: no verdict is allowed; a contrast says why."""
-REASONS = ("protocol", "spaces", "finals", "searches", "spread")
-"""Why there is no verdict: the protocol allows none, the methods come from spaces that give them
-other ranges, too few finals, too few repeated searches, or gains without any spread."""
+REASONS = ("spaces", "search", "searches")
+"""Why winners side by side get no verdict: they come from spaces that give them other ranges, from
+one search each, or from too few repeated searches."""
 
 CHAMPION = "clar"
 """The regularizer that is compared with every rival too."""
@@ -16,7 +16,7 @@ CHAMPION = "clar"
 
 @stored_as(
     *("graph", "condition", "protocol", "metric", "notes", "train_nodes", "val_nodes"),
-    "test_nodes",
+    *("test_nodes", "floor", "shift"),
 )
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
@@ -36,6 +36,10 @@ class Row:
     val_nodes: int = 0
     test_nodes: int = 0
     """Nodes that train, validate and test a final; where splits differ, on average."""
+    floor: float | None = None
+    """What a constant answer scores on the test nodes; rows of older versions do not tell."""
+    shift: float | None = None
+    """Total variation between the class shares of training and test nodes, on average."""
 
 
 @stored_as("asked", "trials", "failed", "repeats", "finals", "seconds")
@@ -56,7 +60,8 @@ class Budget:
 @stored_as(
     *("graph", "method", "condition", "mean", "units", "searches", "search_spread"),
     *("paper", "best", "budget", "penalty_active", "weightless", "full", "used_up"),
-    *("without_complement", "remote_share"),
+    *("without_complement", "remote_share", "balanced", "balanced_half", "above_floor"),
+    *("collapsed", "penalty_above", "penalty_zero"),
     half_width="half",
 )
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,6 +96,17 @@ class Score:
     """Whether every winner of clar gave its complement the weight 0, which makes it nl."""
     remote_share: float | None = None
     """Share of all pairs of nodes that madreg takes for remote."""
+    balanced: float | None = None
+    """Mean balanced accuracy: recall over the classes among the test nodes."""
+    balanced_half: float | None = None
+    above_floor: bool | None = None
+    """Whether it beats a constant answer; none where nobody knows."""
+    collapsed: int = 0
+    """Finals more than 25 points below their median."""
+    penalty_above: float | None = None
+    """Mean fraction of epochs in which a term stood above its clamp, switched off."""
+    penalty_zero: float | None = None
+    """Mean fraction of epochs in which a term was zero: all outputs were equal."""
 
 
 @stored_as(
@@ -101,7 +117,10 @@ class Score:
 )
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contrast:
-    """One planned comparison of two methods on one row; a positive gain is an improvement."""
+    """Two winners side by side on one row; a positive gain is an improvement.
+
+    What the search found, and luck in it, is in the gain too: with one search it is a description.
+    """
 
     graph: str
     condition: str
@@ -127,57 +146,6 @@ class Contrast:
     paper_ratio: float | None = None
     reason: str = ""
     """Why there is no verdict, one of ``REASONS``; empty if there is one."""
-
-
-@stored_as("condition", "x", "y")
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Point:
-    """One point of a correlation."""
-
-    condition: str
-    """What it stands for: the value of the key, or the cell of the grid."""
-    x: float
-    y: float
-    """Means over finals; ``x`` of a Spearman correlation is the value of the key itself."""
-
-
-@stored_as(
-    *("kind", "graph", "method", "condition", "metric", "key", "values", "coefficient", "low"),
-    *("high", "paper", "pairs", "units", "points", "identical", "apart", "gap", "gap_half"),
-)
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Correlation:
-    """How scores depend on a key of the conditions, or agree under two of its values."""
-
-    kind: str
-    """``spearman``: the key's values and the scores. ``pearson``: scores under two values."""
-    graph: str
-    method: str
-    condition: str
-    """What else is fixed; empty for ``pearson``, where the rest makes the cells."""
-    metric: str
-    key: str
-    values: tuple[str, ...]
-    """All values of the key in ascending order, or the two: that of ``x``, that of ``y``."""
-    coefficient: float | None
-    """None where scores do not vary, or where too few are there yet."""
-    low: float | None
-    high: float | None
-    """Ends of the 95 % interval."""
-    paper: float | None
-    """What the paper prints for it."""
-    pairs: int
-    """Pairs of numbers that the coefficient is taken over."""
-    units: int
-    """Units behind every point: splits, seeds on fixed splits, or repeated searches."""
-    points: tuple[Point, ...]
-    identical: int = 0
-    """Points of ``pearson`` whose finals are the very same trainings under both values."""
-    apart: float | None = None
-    """The coefficient without these points, if there are any."""
-    gap: float | None = None
-    gap_half: float | None = None
-    """Mean of y - x over all points and half of its 95 % interval over finals (``pearson``)."""
 
 
 @stored_as(
@@ -241,7 +209,8 @@ class Across:
 @stored_as(
     *("runs", "space", "settings", "paper_table", "methods", "rows", "scores", "contrasts"),
     *("family", "standings", "across", "caption", "conclusions", "columns", "unit"),
-    "correlations",
+    *("correlations", "headline", "effects", "backbones", "over_graphs", "remarks"),
+    *("margin", "interval", "scope", "baseline", "looks"),
 )
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
@@ -265,12 +234,34 @@ class Comparison:
     caption: tuple[str, ...]
     """How to read the numbers, one sentence each."""
     conclusions: tuple[str, ...]
-    """What can and what cannot be concluded, one sentence each."""
+    """What can and what cannot be concluded: the sentences that matter most, a few."""
     columns: tuple[str, ...] = ()
     """Keys of conditions that make columns; all others make rows."""
     unit: str = "final"
     """What intervals and tests count: ``final``, or ``search`` where searches were repeated."""
     correlations: tuple[Correlation, ...] = ()
+    headline: str = ""
+    """The answer, in one line."""
+    effects: tuple[PenaltyEffect, ...] = ()
+    """What each penalty does, one for every planned cell; none where no arms were trained."""
+    backbones: tuple[Contrast, ...] = ()
+    """Plain winners against that of the baseline."""
+    over_graphs: tuple[OverGraphs, ...] = ()
+    remarks: tuple[str, ...] = ()
+    """What else is to be known, one sentence each."""
+    margin: float = 0.01
+    interval: str = SPLITS
+    scope: str = SPLITS
+    """Which scope verdicts are of."""
+    baseline: str = BASELINE
+    looks: int = 0
+    """How often finals were added after verdicts could be read."""
+
+    def effect(self, row: Row, method: str) -> PenaltyEffect | None:
+        """The effect of a method's penalty on a row."""
+        place = row.graph, row.condition, method
+        found = (e for e in self.effects if (e.graph, e.condition, e.method) == place)
+        return next(found, None)
 
     def score(self, row: Row, method: str) -> Score | None:
         """The score of a method on a row."""

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from clar_tune.analysis.statistics import LEVEL, POWER, ROUNDING
+from clar_tune.analysis.statistics import LEVEL, POWER, ROUNDING, variance_within
 from clar_tune.errors import ParameterError
 
 FLIPS = 9999
@@ -82,6 +82,23 @@ def over_splits_of_stein(differences: ArrayLike, first: int) -> Effect:
     if not 2 <= first <= len(d):
         raise ParameterError(f"Stein's rule needs 2 to {len(d)} first differences, got {first}.")
     return Effect(float(d.mean()), _deviation(d[:first]) / math.sqrt(len(d)), first - 1)
+
+
+def over_new_data(
+    differences: ArrayLike, test_share: float, groups: Sequence[Sequence[float]] = ()
+) -> Effect:
+    r"""The same for new data, whose splits share no nodes (Nadeau and Bengio).
+
+    .. math:: \bar d \pm t_{J-1} \sqrt{s^2 / J + s_w^2\, n_\mathrm{test} / n_\mathrm{train}}
+
+    :math:`s_w^2` is the variance over single splits, pooled over ``groups`` where differences are
+    their means, else :math:`s^2`.
+    """
+    d = _checked(differences)
+    spread = _deviation(d) ** 2
+    within = variance_within(groups) if groups else spread
+    error = math.sqrt(spread / len(d) + test_share * (spread if within is None else within))
+    return Effect(float(d.mean()), error if spread else 0.0, len(d) - 1)
 
 
 class SplitDifferences(NamedTuple):

@@ -1,128 +1,26 @@
 """What the finals of each method say on each row, beside the paper's number."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean, stdev
 
 import numpy as np
 
-from clar_tune.analysis.layout import Place, to_cell
+from clar_tune.analysis.effect_records import PenaltyEffect
+from clar_tune.analysis.effects import above_floor, collapses
+from clar_tune.analysis.layout import Place
 from clar_tune.analysis.records import CHAMPION, Budget, Contrast, Score, Standing
-from clar_tune.analysis.runs import RunView, StudyView
-from clar_tune.analysis.statistics import (
-    Estimate,
-    average_ranks,
-    estimate,
-    estimate_of_means,
-    settled,
-)
-from clar_tune.graphs import PROTOCOLS
-from clar_tune.metric import metric_named
+from clar_tune.analysis.runs import StudyView
+from clar_tune.analysis.samples import Sample
+from clar_tune.analysis.statistics import average_ranks, settled
+from clar_tune.analysis.units import by_unit
 from clar_tune.paper import printed
 from clar_tune.records import Value
 from clar_tune.rows import FinalRow
-
-Unit = tuple[int, ...]
-"""What pairs finals of different methods: the split, on fixed splits with the seed."""
-
-
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """The studies of one place, and what their finals scored."""
-
-    place: Place
-    studies: tuple[StudyView, ...]
-    runs: tuple[RunView, ...]
-    """Where the studies come from."""
-    finals: Mapping[int, Mapping[Unit, float]]
-    """Scores by search, then by split."""
-    over_searches: bool
-    """Whether searches were repeated: then each is one unit, else each split is."""
-    test_share: float
-    """Test nodes per training node where splits are drawn again and again, else 0."""
-
-    @property
-    def values(self) -> dict[Unit, float]:
-        """The score of each unit: a split, or a search averaged over its splits."""
-        if self.over_searches:
-            return {(search,): fmean(own.values()) for search, own in self.finals.items()}
-        return {unit: score for own in self.finals.values() for unit, score in own.items()}
-
-    @property
-    def study(self) -> StudyView:
-        """The first of its studies: all have the same method, condition and protocol."""
-        return self.studies[0]
-
-    @property
-    def is_error(self) -> bool:
-        """Whether a lower value is better."""
-        return not metric_named(self.study.metric).higher_is_better
-
-    @property
-    def sign(self) -> float:
-        """1 where a higher value is better, else -1."""
-        return -1.0 if self.is_error else 1.0
-
-    @property
-    def allows_verdict(self) -> bool:
-        """Whether its protocol allows a verdict."""
-        return PROTOCOLS[self.study.protocol].verdict
-
-    @property
-    def scores(self) -> list[list[float]]:
-        """Scores of each search."""
-        return [list(own.values()) for own in self.finals.values()]
-
-    def estimate(self, searches: Sequence[Sequence[float]], tests: int = 1) -> Estimate:
-        """The mean of scores or gains of each search, with an interval over the units."""
-        if self.over_searches:
-            return estimate_of_means(searches, self.test_share, tests=tests)
-        return estimate([v for own in searches for v in own], self.test_share, tests=tests)
-
-
-def samples_of(runs: Iterable[RunView], columns: Collection[str] = ()) -> dict[Place, Sample]:
-    """A sample for every place of the table with finals, in the order of the studies."""
-    found: dict[Place, list[tuple[RunView, StudyView]]] = {}
-    for run in runs:
-        for study in run.studies:
-            if study.finals:
-                place = to_cell((study.graph, study.condition, study.method), columns)
-                found.setdefault(place, []).append((run, study))
-    return {place: _sample(place, own) for place, own in found.items()}
-
-
-def _sample(place: Place, found: Sequence[tuple[RunView, StudyView]]) -> Sample:
-    runs = {run.name: run for run, _ in found}
-    studies = tuple(study for _, study in found)
-    protocol = PROTOCOLS[studies[0].protocol]
-    share = 0.0
-    if protocol.verdict and not protocol.fixed:
-        finals = [final for study in studies for final in study.finals]
-        share = fmean(final.test_nodes / final.train_nodes for final in finals)
-    return Sample(
-        place=place,
-        studies=studies,
-        runs=tuple(runs.values()),
-        finals={study.search: _by_unit(study, fixed=bool(protocol.fixed)) for study in studies},
-        over_searches=any(run.budget["searches"] > 1 for run in runs.values()),
-        test_share=share,
-    )
-
-
-def _by_unit(study: StudyView, *, fixed: bool) -> dict[Unit, float]:
-    scores: dict[Unit, list[float]] = {}
-    for final in study.finals:
-        scores.setdefault(_unit(final, fixed=fixed), []).append(final.test_score)
-    return {unit: fmean(found) for unit, found in scores.items()}
-
-
-def _unit(final: FinalRow, *, fixed: bool) -> Unit:
-    return (final.split_seed, final.init_seed) if fixed else (final.split_seed,)
-
+from clar_tune.switches import is_off
 
 WEIGHTS = ("alpha", "beta", "weight", "rate")
-"""Parameters that switch a regularizer off when all of them are 0."""
+"""Parameters that say how strong a regularizer is."""
 COMPLEMENT = "beta"
 """The weight of the complement: without it clar is nl."""
 
@@ -152,6 +50,8 @@ def _score(sample: Sample, table: str | None, *, best: bool) -> Score:
     (graph, condition, method), study = sample.place, sample.study
     found = sample.estimate(sample.scores)
     means = [fmean(final.test_score for final in study.finals) for study in sample.studies]
+    ground, finals = sample.ground, [study.finals for study in sample.studies]
+    balanced = ground.effect([by_unit(own, ground.protocol, _balanced) for own in finals])
     return Score(
         graph=graph,
         method=method,
@@ -164,12 +64,18 @@ def _score(sample: Sample, table: str | None, *, best: bool) -> Score:
         paper=printed(table, graph, study.method, study.condition, study.protocol),
         best=best,
         budget=total([budget_of(study) for study in sample.studies]),
-        penalty_active=_active(sample),
+        penalty_active=_mean(sample, "penalty_active"),
         weightless=all(_weightless(study) for study in sample.studies),
         full=all(study.winner is not None and study.winner.full for study in sample.studies),
         used_up=any(study.used_up for study in sample.studies),
         remote_share=study.finals[0].facts.get("remote_share"),
         without_complement=all(_without_complement(study) for study in sample.studies),
+        balanced=None if balanced is None else balanced.mean,
+        balanced_half=None if balanced is None else balanced.half_width(),
+        above_floor=above_floor(finals, ground),
+        collapsed=sum(map(collapses, finals)),
+        penalty_above=_mean(sample, "penalty_above"),
+        penalty_zero=_mean(sample, "penalty_zero"),
     )
 
 
@@ -198,15 +104,20 @@ def total(budgets: Iterable[Budget]) -> Budget:
     )
 
 
-def _active(sample: Sample) -> float | None:
-    finals = (final for study in sample.studies for final in study.finals)
-    found = [f.penalty_active for f in finals if f.penalty_active is not None]
+def _balanced(final: FinalRow) -> float | None:
+    return final.test_balanced
+
+
+def _mean(sample: Sample, column: str) -> float | None:
+    """Over all finals that have it."""
+    finals = (getattr(f, column) for study in sample.studies for f in study.finals)
+    found = [value for value in finals if value is not None]
     return fmean(found) if found else None
 
 
 def _weightless(study: StudyView) -> bool:
-    weights = _weights(study)
-    return bool(weights) and not any(weights.values())
+    regularizer = study.method.partition("+")[2]
+    return bool(regularizer) and study.best is not None and is_off(regularizer, study.best.params)
 
 
 def _without_complement(study: StudyView) -> bool:
@@ -228,7 +139,11 @@ TIE = 0.00005
 
 
 def standings_of(
-    methods: Sequence[str], scores: Sequence[Score], contrasts: Sequence[Contrast], sign: float
+    methods: Sequence[str],
+    scores: Sequence[Score],
+    contrasts: Sequence[Contrast],
+    effects: Sequence[PenaltyEffect],
+    sign: float,
 ) -> list[Standing]:
     """One standing per method, in their order."""
     ranks = _ranks(methods, scores, sign)
@@ -237,6 +152,7 @@ def standings_of(
             method,
             [score for score in scores if score.method == method],
             [c for c in contrasts if c.method == method and not c.rival],
+            [effect.verdict for effect in effects if effect.method == method],
             ranks.get(method),
         )
         for method in methods
@@ -244,7 +160,11 @@ def standings_of(
 
 
 def _standing(
-    method: str, scores: Sequence[Score], contrasts: Sequence[Contrast], rank: float | None
+    method: str,
+    scores: Sequence[Score],
+    contrasts: Sequence[Contrast],
+    verdicts: Sequence[str],
+    rank: float | None,
 ) -> Standing:
     signs = [_sign(contrast) for contrast in contrasts]
     return Standing(
@@ -254,8 +174,8 @@ def _standing(
         wins=signs.count(1),
         ties=signs.count(0),
         losses=signs.count(-1),
-        better=sum(contrast.verdict == "better" for contrast in contrasts),
-        worse=sum(contrast.verdict == "worse" for contrast in contrasts),
+        better=verdicts.count("better"),
+        worse=verdicts.count("worse"),
         rank=rank,
         budget=total(score.budget for score in scores),
     )

@@ -12,6 +12,10 @@ from clar_tune.precision import LEVEL as LEVEL, POWER as POWER
 
 ENOUGH_UNITS = 5
 """Fewer splits or seeds than this allow no verdict."""
+ENOUGH_SEARCHES = 10
+"""Fewer repeated searches allow no verdict on one tuned gain."""
+ENOUGH_SEARCHES_OVER_GRAPHS = 5
+"""Fewer allow none on its mean over graphs."""
 ENOUGH_GRAPHS = 8
 """Fewer distinct graphs allow no test across them: five cannot go below p = 0.06."""
 ROUNDING = 1e-9
@@ -69,12 +73,16 @@ def estimate_of_means(
     groups: Sequence[Sequence[float]], test_share: float = 0.0, *, tests: int = 1
 ) -> Estimate:
     """The same over the means of groups; values within a group stem from single splits."""
+    means = [float(np.mean(group)) for group in groups]
+    return estimate(means, test_share, within=variance_within(groups), tests=tests)
+
+
+def variance_within(groups: Sequence[Sequence[float]]) -> float | None:
+    """The variance of values about the mean of their group, pooled; none for single values."""
     spreads = [(len(group) - 1, np.var(group, ddof=1)) for group in groups if len(group) > 1]
     freedom = sum(own for own, _ in spreads)
     total = float(sum(own * variance for own, variance in spreads))
-    within = total / freedom if freedom else None
-    means = [float(np.mean(group)) for group in groups]
-    return estimate(means, test_share, within=within, tests=tests)
+    return total / freedom if freedom else None
 
 
 @dataclass(frozen=True, slots=True)

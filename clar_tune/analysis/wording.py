@@ -1,7 +1,9 @@
 """Numbers and lists as sentences have them."""
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TypeVar
+from typing import Protocol, TypeVar
+
+from clar_tune.metric import metric_named
 
 
 def counted(count: int, noun: str, nouns: str = "") -> str:
@@ -24,6 +26,22 @@ def probability(p: float) -> str:
 def place(graph: str, condition: str) -> str:
     """A graph, and the condition if there is one."""
     return f"{graph} ({condition})" if condition else graph
+
+
+class Named(Protocol):
+    """A method on a row."""
+
+    @property
+    def graph(self) -> str: ...  # noqa: D102
+    @property
+    def condition(self) -> str: ...  # noqa: D102
+    @property
+    def method(self) -> str: ...  # noqa: D102
+
+
+def named(cell: Named) -> str:
+    """``gcn+clar on texas (layers=8)``."""
+    return f"{cell.method} on {place(cell.graph, cell.condition)}"
 
 
 T = TypeVar("T")
@@ -59,3 +77,16 @@ def duration(seconds: float) -> str:
         return f"{minutes} min {rest:02d} s"
     hours, rest = divmod(minutes, 60)
     return f"{hours} h {rest:02d} min" if hours < 48 else f"{hours // 24} d {hours % 24} h"
+
+
+def points(value: float, metric: str, half: float | None = None) -> str:
+    """``+1.20 ± 0.40`` points of a difference of accuracies; errors in natural units."""
+    percent = metric_named(metric).percent
+    scale, form = (100, "z.2f") if percent else (1, "z.3g")
+    return f"{scale * value:+{form}}" + ("" if half is None else f" ± {scale * half:{form}}")
+
+
+def margin_of(margin: float) -> str:
+    """``1 point``, ``0.5 points``."""
+    shown = f"{100 * margin:g}"
+    return f"{shown} point{'s' * (shown != '1')}"

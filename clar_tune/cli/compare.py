@@ -12,7 +12,7 @@ from clar_tune.cli.options import store_option
 from clar_tune.errors import UnknownName
 
 if TYPE_CHECKING:
-    from clar_tune.analysis import Comparison
+    from clar_tune.analysis import Comparison, Criteria
     from clar_tune.store import Store
 
 
@@ -33,13 +33,44 @@ if TYPE_CHECKING:
     show_default=True,
     help="How to print it.",
 )
+@click.option(
+    "--margin",
+    type=float,
+    metavar="POINTS",
+    help="Effects smaller than this count as equal.  [default: that of the run, 1]",
+)
+@click.option(
+    "--interval",
+    type=click.Choice(["splits", "nadeau-bengio"]),
+    default="splits",
+    show_default=True,
+    help="What intervals are for: new splits of this graph, or new data.",
+)
+@click.option(
+    "--baseline",
+    default="gcn",
+    show_default=True,
+    metavar="BACKBONE",
+    help="Backbone that the others are measured by.",
+)
+@click.option("--explain", is_flag=True, help="Print how to read the numbers, and all remarks.")
 @store_option
-def compare(runs: tuple[str, ...], space: str | None, form: str, store: str) -> None:
-    """Compare the methods of a run: scores, gains, tests, and what can be concluded.
+def compare(
+    runs: tuple[str, ...],
+    space: str | None,
+    form: str,
+    margin: float | None,
+    interval: str,
+    baseline: str,
+    explain: bool,
+    store: str,
+) -> None:
+    """Compare the methods of a run: the answer first, then scores, effects and gains.
 
     RUN is a name, the beginning of one, or `latest`. Several runs are joined only if their
-    protocols, budgets and final pairs agree. Scores are means over finals with 95 % intervals,
-    beside the paper's number where there is one. `latex` is a document that compiles as it is.
+    protocols, budgets and final pairs agree; of two that differ in their splits alone, the
+    effects are set against each other. Scores are means over finals with 95 % intervals, beside
+    the paper's number where there is one. `latex` is a document that compiles as it is.
 
     \b
     Examples:
@@ -47,35 +78,40 @@ def compare(runs: tuple[str, ...], space: str | None, form: str, store: str) -> 
       clar-tune compare --space heterophily --format latex > table.tex
       clar-tune compare --run first --run second --format csv
     """  # noqa: D301
-    from clar_tune.cli.output import print_table
-    from clar_tune.report import document_of, render
+    from clar_tune.analysis import Criteria
+    from clar_tune.cli.output import print_documents
+    from clar_tune.report import documents_of, render
     from clar_tune.store import Store
 
     if runs and space is not None:
         raise click.UsageError("--run and --space exclude each other: name runs or a space.")
+    share = None if margin is None else margin / 100
+    criteria = Criteria(margin=share, interval=interval, baseline=baseline)
     opened = Store.open(store)
-    found = _of_space(opened, space) if space is not None else [_joined(opened, runs)]
+    named = _of_space(opened, space) if space is not None else [list(runs) or ["latest"]]
+    found = [comparison for names in named for comparison in _compared(opened, names, criteria)]
     for line in opened.damaged():
         click.echo(f"clar-tune: left out: {line}", err=True)
+    documents = documents_of(found, explain=explain, apart=space is None)
     if form == "table":
-        print_table(*found)
+        print_documents(documents)
     else:
-        click.echo(render(list(map(document_of, found)), form), nl=False)
+        click.echo(render(documents, form), nl=False)
 
 
-def _joined(store: Store, runs: Sequence[str]) -> Comparison:
-    """One comparison of all runs; a run that is named twice counts once."""
-    from clar_tune.analysis import compare, read_run
+def _compared(store: Store, runs: Sequence[str], criteria: Criteria) -> list[Comparison]:
+    """One comparison of all runs, or two; a run that is named twice counts once."""
+    from clar_tune.analysis import compare_all, read_run
 
-    names = dict.fromkeys(store.find(run).name for run in runs or ["latest"])
-    return compare([read_run(store, name) for name in names])
+    names = dict.fromkeys(store.find(run).name for run in runs)
+    return compare_all([read_run(store, name) for name in names], criteria)
 
 
-def _of_space(store: Store, space: str) -> list[Comparison]:
+def _of_space(store: Store, space: str) -> list[list[str]]:
     """The latest run of a space under each of its settings, ``tuned`` before ``paper``."""
     name = Path(space).stem if space.endswith((".yaml", ".yml")) else space
     stored = store.runs() or [store.find("latest")]
     latest = {run.row.settings: run.name for run in reversed(stored) if run.row.space == name}
     if not latest:
         raise UnknownName("space among the runs", name, {run.row.space for run in stored})
-    return [_joined(store, [latest[settings]]) for settings in sorted(latest, reverse=True)]
+    return [[latest[settings]] for settings in sorted(latest, reverse=True)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from clar_tune.analysis import Comparison
+    from clar_tune.report import Document
 
 WIDTH = 100
 _WIDE = 1_000_000
@@ -39,11 +40,18 @@ def print_whole(table: Table) -> None:
     page.print(table)
 
 
-def print_table(*comparisons: Comparison) -> None:
-    """Comparisons as tables, with styles on a terminal."""
-    from clar_tune.report import document_of, render
+def print_table(comparison: Comparison) -> None:
+    """A comparison, the answer first, without how to read it."""
+    from clar_tune.report import document_of
 
-    page, documents = console(), list(map(document_of, comparisons))
+    print_documents([document_of(comparison, explain=False)])
+
+
+def print_documents(documents: Sequence[Document]) -> None:
+    """Documents as tables, with styles on a terminal."""
+    from clar_tune.report import render
+
+    page = console()
     options = {"width": page.width, "styled": page.is_terminal}
     click.echo(render(documents, "terminal", **options), nl=False)
 

@@ -137,7 +137,6 @@ class Protocol:
     draw: Draw | None = None
     fixed: int = 0  # splits that come with the graph
     held_out: bool = True  # whether some nodes are kept from training
-    verdict: bool = True  # whether Nadeau and Bengio's correction fits its splits
 
     @property
     def units(self) -> str:
@@ -169,7 +168,6 @@ PROTOCOLS = {
         "20 training and 30 validation nodes per class; the rest tests",
         ("cs", "physics"),
         draw=_coauthor,
-        verdict=False,  # 60 times more test than training nodes
     ),
     "geom-gcn": Protocol(
         "the ten split files",

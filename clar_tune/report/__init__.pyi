@@ -2,7 +2,7 @@
 
 from .access import TOKEN_VARIABLE as TOKEN_VARIABLE, Access as Access
 from .blocks import Document as Document, Figure as Figure
-from .builders.comparison import document_of as document_of
+from .builders.comparison import document_of as document_of, documents_of as documents_of
 from .figures import (
     of_comparison as of_comparison,
     of_study as of_study,

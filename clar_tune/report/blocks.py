@@ -12,11 +12,19 @@ PRINT, PAGE, DATA = "print", "page", "data"
 EVERYWHERE = (PRINT, PAGE, DATA)
 STRONG = ("best", "better", "worse")
 """Marks that are printed bold."""
-SIGNS = {"better": "▲", "undecided": "○", "worse": "▼", "none": ""}
+SIGNS = {
+    **{"better": "▲", "equal": "=", "undecided": "○", "worse": "▼"},
+    **{"unused": "–", "floor": "⊥", "none": ""},
+}
 """Of marks that are verdicts, for eyes that do not tell colours apart."""
 Rows = tuple[Mapping[str, Any], ...]
 """The data behind a figure: equal keys in every row; numbers, texts and nones."""
 Spec = Mapping[str, Any]
+
+
+def mark_of(verdict: str) -> str:
+    """How a cell with a verdict looks."""
+    return "floor" if verdict == "at the floor" else verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +43,11 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """What a document is about, in one line."""
+    """What a document says, in one line."""
 
     text: str
+    about: str = ""
+    """Of what it says so: runs, space, settings."""
     media: tuple[str, ...] = EVERYWHERE
 
 

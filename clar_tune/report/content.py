@@ -11,11 +11,11 @@ from clar_tune.report.builders.penalties import penalties_table
 from clar_tune.report.failures import failures_of
 from clar_tune.report.manifests import head_of, manifest_of
 from clar_tune.report.progress import Liveness, progress_of
-from clar_tune.report.texts import name
+from clar_tune.report.texts import name, sentence
 
 PLACED = (
     *("conclusions", "tallies", "coefficients", "matrix", "legend", "scores", "rivals"),
-    *("standings", "planned", "pairs"),
+    *("standings", "planned", "pairs", "remarks", "effects", "over-graphs", "backbones"),
 )
 """Blocks that the template puts into sections of its own; all others follow in their order."""
 
@@ -37,6 +37,7 @@ def context_of(
     return {
         "live": live,
         "head": head_of(runs),
+        "headline": sentence(comparison.headline),
         "counts": _counts(runs),
         "progress": [progress_of(r, liveness.get(r.name)) for r in runs] if unfinished else [],
         "document": dict.fromkeys(PLACED) | {block.ident: block for block in blocks},

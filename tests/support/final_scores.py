@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from support.results import finished, plausible
 
+from clar_tune.analysis.effect_records import Criteria, PenaltyEffect
 from clar_tune.analysis.records import Comparison
 from clar_tune.analysis.runs import RunView
 
@@ -40,6 +41,14 @@ def of(comparison: Comparison, method: str, graph: str = "texas"):
     row = next(row for row in comparison.rows if row.graph == graph)
     return comparison.score(row, method), comparison.contrast(row, method)
 
+
+def effect_of(comparison: Comparison, method: str, graph: str = "texas") -> PenaltyEffect:
+    """What a penalty does on a graph."""
+    row = next(row for row in comparison.rows if row.graph == graph)
+    return comparison.effect(row, method)
+
+
+NEW_DATA = Criteria(interval="nadeau-bengio")
 
 PLAIN = [0.60, 0.62, 0.64, 0.66, 0.68]
 

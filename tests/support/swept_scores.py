@@ -56,7 +56,7 @@ def run(text: str, score: Score, **options):
 
 def deep(method: str, condition: dict[str, str], index: int) -> float:
     """Plain at 0.6, or 0.5 with 8 layers; clar 0.01 better per unit of its clamp."""
-    gain = 0.01 * int(condition.get("clamp", 0)) + 0.0001 * index * ("clar" in method)
+    gain = ("clar" in method) * (0.01 * int(condition.get("clamp", 0)) + 0.0001 * index)
     return 0.6 - 0.1 * (condition["layers"] == "8") + gain
 
 

@@ -10,6 +10,7 @@ from support.stored_rows import run_row
 
 import clar_tune
 from clar_tune.analysis import Comparison, Contrast, Correlation, Row, Score
+from clar_tune.analysis.effect_records import OverGraphs, PenaltyEffect, ShiftPart
 from clar_tune.analysis.records import Across, Budget, PairAcross, Point, Standing
 from clar_tune.device_check import DeviceFacts, Finding, Report
 from clar_tune.precision import Precision
@@ -150,6 +151,37 @@ ACROSS = Across(
     cliques=(("gcn", "gcn+clar"),),
     reason="",
 )
+EFFECT = PenaltyEffect(
+    graph="cora",
+    condition="",
+    method="gcn+clar",
+    against="gcn",
+    regularizer="clar",
+    protocol="planetoid",
+    verdict="equal",
+    effect=0.25,
+    half=0.5,
+)
+OVER_GRAPHS = OverGraphs(
+    method="gcn+clar",
+    question="effect",
+    graphs=("cora",),
+    left_out=(),
+    mean=0.5,
+    these_half=0.25,
+    like_these_half=None,
+    one_more_half=None,
+)
+SHIFT_PART = ShiftPart(
+    graph="cora",
+    condition="",
+    method="gcn+clar",
+    one=0.5,
+    other=0.25,
+    difference=0.25,
+    half=0.125,
+    protocols=("a", "b"),
+)
 COMPARISON = Comparison(
     runs=("it",),
     space="mine",
@@ -189,6 +221,9 @@ RECORDS = [
     CORRELATION,
     STANDING,
     COMPARISON,
+    EFFECT,
+    OVER_GRAPHS,
+    SHIFT_PART,
 ]
 TEXTS = [
     (
@@ -238,7 +273,9 @@ TEXTS = [
         '"units": 3, "searches": 1, "search_spread": null, "paper": 0.75, "best": true, '
         '"budget": {"asked": 8, "trials": 7, "failed": 1, "repeats": 20, "finals": 3, '
         '"seconds": 1.5}, "penalty_active": null, "weightless": false, "full": true, '
-        '"used_up": false, "without_complement": false, "remote_share": null}'
+        '"used_up": false, "without_complement": false, "remote_share": null, "balanced": '
+        'null, "balanced_half": null, "above_floor": null, "collapsed": 0, '
+        '"penalty_above": null, "penalty_zero": null}'
     ),
     (
         '{"graph": "cora", "condition": "", "method": "gcn+clar", "against": "gcn", '
@@ -262,12 +299,37 @@ TEXTS = [
         '{"runs": ["it"], "space": "mine", "settings": "tuned", "paper_table": null, '
         '"methods": ["gcn"], "rows": [{"graph": "cora", "condition": "", "protocol": '
         '"planetoid", "metric": "accuracy", "notes": ["leaky"], "train_nodes": 0, '
-        '"val_nodes": 0, "test_nodes": 0}], "scores": [], "contrasts": [], "family": 1, '
+        '"val_nodes": 0, "test_nodes": 0, "floor": null, "shift": null}], "scores": [], '
+        '"contrasts": [], "family": 1, '
         '"standings": [], "across": {"graphs": ["cora"], "methods": ["gcn", "gcn+clar"], '
         '"ranks": [1.0, 2.0], "friedman": null, "planned": [{"method": "gcn+clar", '
         '"against": "gcn", "p": 0.25, "p_holm": 0.5, "ahead": ""}], "pairs": [], '
         '"cliques": [["gcn", "gcn+clar"]], "reason": ""}, "caption": ["A sentence."], '
-        '"conclusions": [], "columns": [], "unit": "final", "correlations": []}'
+        '"conclusions": [], "columns": [], "unit": "final", "correlations": [], '
+        '"headline": "", "effects": [], "backbones": [], "over_graphs": [], "remarks": [], '
+        '"margin": 0.01, "interval": "splits", "scope": "splits", "baseline": "gcn", '
+        '"looks": 0}'
+    ),
+    (
+        '{"graph": "cora", "condition": "", "method": "gcn+clar", "against": "gcn", '
+        '"regularizer": "clar", "protocol": "planetoid", "verdict": "equal", "small": '
+        'false, "effect": 0.25, "half": 0.5, "error": null, "freedom": 0, "units": 0, '
+        '"unit": "", "kept": null, "kept_half": null, "crossed": null, "crossed_half": '
+        'null, "nodes_half": null, "scope": "splits", "p": null, "p_holm": null, '
+        '"p_equal": null, "p_equal_holm": null, "family": 0, "margin": 0.0, "spread": '
+        'null, "detectable": null, "needed": null, "reason": "", "on_plain": null, '
+        '"on_plain_half": null, "balanced": null, "balanced_half": null, "over_nl": null, '
+        '"over_nl_half": null, "over_any": null, "over_any_half": null, "above_floor": '
+        'null, "plain_above_floor": null, "collapsed": 0, "finals": 0, "at_cap": false}'
+    ),
+    (
+        '{"method": "gcn+clar", "question": "effect", "graphs": ["cora"], "left_out": [], '
+        '"mean": 0.5, "these_half": 0.25, "like_these_half": null, "one_more_half": null, '
+        '"verdict": "", "p": null}'
+    ),
+    (
+        '{"graph": "cora", "condition": "", "method": "gcn+clar", "one": 0.5, "other": '
+        '0.25, "difference": 0.25, "half": 0.125, "protocols": ["a", "b"]}'
     ),
 ]
 

@@ -1,19 +1,22 @@
 """A comparison as a document: which tables it has, and in which order."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
-from clar_tune.analysis import Comparison
+from clar_tune.analysis import Comparison, shift_part_of
 from clar_tune.records import to_stored
 from clar_tune.report import blocks
 from clar_tune.report.blocks import Block, Document, Headline, Prose, Table
-from clar_tune.report.builders import correlations, effects, methods
+from clar_tune.report.builders import correlations, effects, methods, penalty_effects
 from clar_tune.report.builders.flat import flat_of, origin_of
 from clar_tune.report.builders.matrix import matrix_of
 from clar_tune.report.texts import name, sentence
 
 TABLES: tuple[Callable[[Comparison], Table | blocks.Matrix], ...] = (
     *(correlations.spearman_table, correlations.pearson_table, correlations.coefficients_table),
-    *(matrix_of, effects.gains_table, effects.gains_over_rivals_table, methods.methods_table),
+    *(matrix_of, penalty_effects.effects_table, penalty_effects.over_graphs_table),
+    *(effects.gains_table, effects.gains_over_rivals_table, penalty_effects.backbones_table),
+    *(penalty_effects.effects_page_table, methods.methods_table),
     *(effects.searches_table, effects.scores_table, effects.rivals_table),
     *(effects.tallies_table, methods.standings_table),
 )
@@ -25,29 +28,66 @@ ACROSS = (
 """The same for tests over distinct graphs; without any test the conclusions say why."""
 
 
-def document_of(comparison: Comparison, figures: Sequence[blocks.Figure] = ()) -> Document:
-    """All that a comparison says: the same blocks for every format."""
+def document_of(
+    comparison: Comparison, figures: Sequence[blocks.Figure] = (), *, explain: bool = True
+) -> Document:
+    """All that a comparison says: the same blocks for every format.
+
+    Without ``explain`` print has the answer and its numbers, and not how to read them.
+    """
     return Document(
-        blocks=(*_blocks(comparison), *figures),
+        blocks=(*_blocks(comparison, explain=explain), *figures),
         stored=to_stored(comparison),
         flat=flat_of(comparison),
         origin=origin_of(comparison),
     )
 
 
-def _blocks(comparison: Comparison) -> Iterator[Block]:
+def documents_of(
+    comparisons: Sequence[Comparison], *, explain: bool = True, apart: bool = False
+) -> list[Document]:
+    """All comparisons; of two runs that differ in their splits, what comes with these too."""
+    documents = [document_of(comparison, explain=explain) for comparison in comparisons]
+    parts = shift_part_of(*comparisons) if apart and len(comparisons) == 2 else []
+    if parts:
+        names = " and ".join(name(run) for comparison in comparisons for run in comparison.runs)
+        table = penalty_effects.shift_part_table(parts)
+        documents.append(Document((Headline(table.title, names), table)))
+    return documents
+
+
+def _blocks(comparison: Comparison, *, explain: bool) -> Iterator[Block]:
     runs = ", ".join(map(name, comparison.runs))
     medium = blocks.EVERYWHERE if comparison.scores else (blocks.PAGE,)
-    said = tuple(map(sentence, comparison.conclusions))
+    said, more = (
+        tuple(map(sentence, texts)) for texts in (comparison.conclusions, comparison.remarks)
+    )
     if comparison.scores:
-        yield Headline(f"{runs}: {_what(comparison)}")
+        yield Headline(sentence(comparison.headline), f"{runs}: {_what(comparison)}")
     else:
         yield Prose((f"{runs}: no winner has finals yet.",), media=(blocks.PRINT,))
     yield Prose(said, "What can be concluded, and what cannot", "conclusions", medium)
     if comparison.scores:
         for build in TABLES if comparison.across.reason else (*TABLES, *ACROSS):
-            yield build(comparison)
-        yield Prose(tuple(map(sentence, comparison.caption)), "How to read it", "legend")
+            table = build(comparison)
+            if isinstance(table, Table) and table.media == (blocks.PRINT,) and not explain:
+                table = replace(table, note="")
+            yield table
+        yield from _explained(comparison, more, explain=explain)
+
+
+def _explained(comparison: Comparison, more: tuple[str, ...], *, explain: bool) -> Iterator[Block]:
+    """Remarks and legend; print may have a pointer to them instead."""
+    legend = tuple(map(sentence, comparison.caption))
+    media = tuple(m for m in blocks.EVERYWHERE if explain or m != blocks.PRINT)
+    if more:
+        yield Prose(more, "What else is to be known", "remarks", media)
+    yield Prose(legend, "How to read it", "legend", media)
+    if not explain:
+        told = (
+            f"{len(more)} more remarks and " if len(more) > 1 else "1 more remark and " * len(more)
+        )
+        yield Prose((f"--explain prints {told}how to read these numbers.",), media=(blocks.PRINT,))
 
 
 def _what(comparison: Comparison) -> str:

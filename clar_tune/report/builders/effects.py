@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from clar_tune.analysis import Comparison, Contrast, Place, Score, split_label
-from clar_tune.report.blocks import PAGE, PRINT, SIGNS, Cell, Column, Table
+from clar_tune.analysis import Comparison, Contrast, PenaltyEffect, Place, Score, split_label
+from clar_tune.report.blocks import PAGE, PRINT, SIGNS, Cell, Column, Table, mark_of
 from clar_tune.report.builders.fields import Field, count, number, spent, table_of, text, words
 from clar_tune.report.builders.notes import switched_off
 from clar_tune.report.numbers import gain, in_percent, p_value, ratio, score, share, signed, size
@@ -20,6 +20,10 @@ class Result:
     score: Score
     metric: str
     contrast: Contrast | None = None
+    effect: PenaltyEffect | None = None
+    """Of its penalty."""
+    floor: float | None = None
+    """What a constant answer scores."""
 
     @property
     def place(self) -> Place:
@@ -36,7 +40,11 @@ def _compared(title: str, cell: Callable[[Contrast, str], Cell]) -> Field[Result
 
 
 def _judged(cell: Callable[[str], Cell]) -> Field[Result]:
-    return Field(Column("verdict"), lambda r: cell(r.contrast.verdict) if r.contrast else Cell())
+    return Field(Column("verdict"), lambda r: _if_any(r.contrast, cell))
+
+
+def _if_any(found: Contrast | PenaltyEffect | None, cell: Callable[[str], Cell]) -> Cell:
+    return Cell() if found is None or found.verdict == "none" else cell(found.verdict)
 
 
 def _in_points(field: Field[Result]) -> Field[Result]:
@@ -50,8 +58,9 @@ def _has_ratio(result: Result) -> bool:
 
 def signed_verdict(verdict: str, shown: str = "") -> Cell:
     """A verdict with its sign."""
+    mark = mark_of(verdict)
     told = shown or ("no verdict" if verdict == "none" else verdict)
-    return text(f"{SIGNS[verdict]} {told}".strip(), verdict)
+    return text(f"{SIGNS[mark]} {told}".strip(), mark)
 
 
 GRAPH: Field[Result] = words("graph", lambda r: r.score.graph)
@@ -86,20 +95,39 @@ P = _compared("p", lambda c, _: Cell(c.p, p_value(c.p)))
 P_HOLM = _compared("p_holm", lambda c, _: Cell(c.p_holm, p_value(c.p_holm)))
 DETECTABLE = _compared("detectable", lambda c, m: Cell(c.detectable, size(c.detectable, m)))
 DETECTABLE_POINTS = _in_points(DETECTABLE)
-VERDICT = _judged(lambda verdict: Cell(verdict, verdict, verdict))
-SIGNED_VERDICT = _judged(signed_verdict)
+VERDICT = _judged(lambda verdict: Cell(verdict, verdict, mark_of(verdict)))
+EFFECT: Field[Result] = number(
+    "effect",
+    lambda r: Cell(r.effect.effect, signed(r.effect.effect, r.metric)) if r.effect else Cell(),
+)
+EFFECT_HALF: Field[Result] = number(
+    "± effect",
+    lambda r: Cell(r.effect.half, size(r.effect.half, r.metric)) if r.effect else Cell(),
+)
+SIGNED_VERDICT: Field[Result] = Field(
+    Column("verdict"), lambda r: _if_any(r.effect, signed_verdict)
+)
+BALANCED = _scored("balanced", lambda s, m: Cell(s.balanced, score(s.balanced, m)))
+FLOOR: Field[Result] = number("constant", lambda r: Cell(r.floor, score(r.floor, r.metric)))
+JUDGED = _judged(signed_verdict)
 PAIRS: Field[Result] = count("pairs", lambda r: r.contrast.units if r.contrast else None)
 
-_GAIN = (GAIN, GAIN_HALF, RATIO, PAPER_RATIO, P, P_HOLM, DETECTABLE, SIGNED_VERDICT)
+_GAIN = (GAIN, GAIN_HALF, RATIO, PAPER_RATIO, P, P_HOLM, DETECTABLE)
 _GAIN_HELP = {
-    "gain": "Mean paired difference; positive is better",
+    "gain": "Winners side by side: mean paired difference; positive is better",
     "± gain": "Half the width of the 95 % interval of the gain",
     "ratio": "Mean error as a part of that compared with; below 1 is better",
     "paper's ratio": "The same of the errors that the paper prints",
     "p": "Two-sided test of the paired gain",
     "p_holm": "Corrected by Holm over all planned comparisons",
     "detectable": "True gain found with probability 0.8 at Holm's first step",
-    "verdict": "From p_holm < 0.05",
+    "verdict": "On the effect of the penalty",
+}
+_EFFECT_HELP = {
+    "effect": "What switching the penalty on changes, at the configurations the search found",
+    "± effect": "Half the width of its 95 % interval, over splits",
+    "balanced": "Mean balanced accuracy",
+    "constant": "What a constant answer scores",
 }
 _PRINTED_GAIN = (
     *(POINTS, PAPER_GAIN, RATIO_WITH_HALF, PAPER_RATIO.but(title="paper's"), P, P_HOLM),
@@ -111,10 +139,13 @@ def results_of(comparison: Comparison) -> list[Result]:
     """Every score, with its gain over the plain backbone."""
     metrics = {(row.graph, row.condition): row.metric for row in comparison.rows}
     gains = {(c.graph, c.condition, c.method): c for c in comparison.contrasts if not c.rival}
-    return [
-        Result(s, metrics[s.graph, s.condition], gains.get((s.graph, s.condition, s.method)))
-        for s in comparison.scores
-    ]
+    effects = {(e.graph, e.condition, e.method): e for e in comparison.effects}
+    floors = {(row.graph, row.condition): row.floor for row in comparison.rows}
+    found = []
+    for s in comparison.scores:
+        row, at = (s.graph, s.condition), (s.graph, s.condition, s.method)
+        found.append(Result(s, metrics[row], gains.get(at), effects.get(at), floors[row]))
+    return found
 
 
 def rivals_of(comparison: Comparison) -> list[Result]:
@@ -127,7 +158,7 @@ def rivals_of(comparison: Comparison) -> list[Result]:
 
 def gains_table(comparison: Comparison) -> Table:
     """Each regularizer against its plain backbone, in few columns."""
-    title = f"Gain of each regularizer over its backbone, {_unit(comparison)}"
+    title = f"Tuned gain: winners side by side with their backbone, {_unit(comparison)}"
     found = [result for result in results_of(comparison) if result.contrast]
     fields = (PLACE, MARKED_METHOD, *_PRINTED_GAIN, ACTIVE, VERDICT, PAIRS)
     pairs = "searches" if comparison.unit == "search" else "splits or seeds"
@@ -138,7 +169,7 @@ def gains_table(comparison: Comparison) -> Table:
 
 def gains_over_rivals_table(comparison: Comparison) -> Table:
     """The same of clar against each other regularizer."""
-    title = f"Gain of clar over each rival, {_unit(comparison)}"
+    title = f"Tuned gain of clar over each rival, {_unit(comparison)}"
     fields = (PLACE, MARKED_METHOD, AGAINST, *_PRINTED_GAIN, VERDICT, PAIRS)
     found = rivals_of(comparison)
     return table_of("gains-over-rivals", title, fields, found, 3, grouped=True, media=(PRINT,))
@@ -162,15 +193,18 @@ def scores_table(comparison: Comparison) -> Table:
         "paper": "What the paper prints",
         "active": "Share of epochs in which the penalty had a gradient",
     }
-    fields = (GRAPH, CONDITION, METHOD, MEAN, HALF, PAPER, *_GAIN, ACTIVE)
+    fields = (
+        *(GRAPH, CONDITION, METHOD, MEAN, HALF, BALANCED, FLOOR, PAPER),
+        *(EFFECT, EFFECT_HALF, SIGNED_VERDICT, *_GAIN, ACTIVE),
+    )
     return table_of(
         *("scores", "All scores", (*fields, *spent(lambda r: r.score.budget))),
         *(results_of(comparison), 3),
         f"Scores in {unit}; {'gains' if percent else 'gains and ratios'} over the same backbone "
         f"without the regularizer{' in points' if percent else ''}, and what each study was "
         "given.",
-        helps={**help, **_GAIN_HELP},
-        optional=("condition", "paper", "active", *_GAIN_HELP),
+        helps={**help, **_GAIN_HELP, **_EFFECT_HELP},
+        optional=("condition", "paper", "active", *_GAIN_HELP, *_EFFECT_HELP),
         all_in=COMPARE_HAS_ALL,
         media=(PAGE,),
     )
@@ -179,11 +213,15 @@ def scores_table(comparison: Comparison) -> Table:
 def rivals_table(comparison: Comparison) -> Table:
     """The regularizer clar against the others of the same backbone."""
     return table_of(
-        *("rivals", "clar against its rivals", (GRAPH, CONDITION, METHOD, AGAINST, *_GAIN)),
+        *(
+            "rivals",
+            "clar against its rivals",
+            (GRAPH, CONDITION, METHOD, AGAINST, *_GAIN, JUDGED),
+        ),
         *(rivals_of(comparison), 4),
         "clar against each other regularizer of the same backbone, paired in the same way.",
         helps=_GAIN_HELP,
-        optional=("condition", "ratio", "paper's ratio"),
+        optional=("condition", *_GAIN_HELP),
         all_in=COMPARE_HAS_ALL,
         media=(PAGE,),
     )
@@ -195,13 +233,12 @@ def tallies_table(comparison: Comparison) -> Table:
     One line per regularizer, and condition of its column, in the order of the comparison.
     """
     verdicts: dict[str, list[str]] = {}
-    for contrast in comparison.contrasts:
-        if not contrast.rival:
-            method, condition = split_label(contrast.method)
-            regularizer = f"{method.partition('+')[2]} {condition}".strip()
-            verdicts.setdefault(regularizer, []).append(contrast.verdict)
+    for effect in comparison.effects:
+        _, condition = split_label(effect.method)
+        regularizer = f"{effect.regularizer} {condition}".strip()
+        verdicts.setdefault(regularizer, []).append(mark_of(effect.verdict))
     fields = (words("regularizer", lambda found: found[0]), *map(_tally, SIGNS))
-    title = "Against the plain backbone"
+    title = "Effect of the penalty"
     return table_of("tallies", title, fields, verdicts.items(), optional=(), media=(PAGE,))
 
 

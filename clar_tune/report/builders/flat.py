@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from clar_tune.analysis import Comparison, Correlation, Place, Row, Score, split_label
+from clar_tune.analysis import Comparison, Contrast, Correlation, Place, Row, Score, split_label
 from clar_tune.records import to_stored
 from clar_tune.report.blocks import Cell, Column, Line, Table
 from clar_tune.report.builders.effects import Result, results_of, rivals_of
@@ -21,7 +21,8 @@ COLUMNS = (
     *("unit", "train_nodes", "val_nodes", "test_nodes", "without_complement", "reason"),
     "remote_share",
 )
-"""``record`` is ``score``, ``rival`` or ``correlation``; each fills the columns it has.
+"""``record`` is ``score``, ``rival``, ``effect``, ``backbone``, ``over_graphs`` or
+``correlation``; each fills the columns it has.
 
 ``condition`` is that of the row, ``column`` the part of it that makes columns.
 """
@@ -63,6 +64,17 @@ def _records(comparison: Comparison) -> Iterator[dict[str, Any]]:
         yield {**head, "record": "score", **_score(result.score), **gain}
         for rival in rivals.get(result.place, []):
             yield {**head, "record": "rival", **_gain(comparison, rival)}
+    for effect in comparison.effects:
+        at = rows.get((effect.graph, effect.condition))
+        head = _head(at, effect.method) if at else {}
+        yield {**to_stored(effect), **head, "record": "effect"}
+    for beside in comparison.backbones:
+        head = _head(rows[beside.graph, beside.condition], beside.method)
+        yield {**head, "record": "backbone", **_of_contrast(comparison, beside)}
+    for over in comparison.over_graphs:
+        values = to_stored(over)
+        lists = {name: " ".join(values[name]) for name in ("graphs", "left_out")}
+        yield {**values, **lists, "record": "over_graphs"}
     for correlation in comparison.correlations:
         yield {"record": "correlation", **_correlation(correlation)}
 
@@ -89,8 +101,10 @@ def _correlation(correlation: Correlation) -> dict[str, Any]:
 
 
 def _gain(comparison: Comparison, result: Result) -> dict[str, Any]:
-    if result.contrast is None:
-        return {}
-    values = to_stored(result.contrast)
+    return {} if result.contrast is None else _of_contrast(comparison, result.contrast)
+
+
+def _of_contrast(comparison: Comparison, contrast: Contrast) -> dict[str, Any]:
+    values = to_stored(contrast)
     renamed = {"gain_half": values["half"], "pairs": values["units"], "family": comparison.family}
     return {**{name: values[name] for name in GAIN}, **renamed}

@@ -1,31 +1,56 @@
 """The paper's form of a comparison: rows x methods, our number and the paper's."""
 
-from clar_tune.analysis import Comparison, Contrast, Row as ComparedRow, Score
+from dataclasses import replace
+from typing import NamedTuple
+
+from clar_tune.analysis import (
+    MUCH_SHIFT,
+    Comparison,
+    Contrast,
+    PenaltyEffect,
+    Row as ComparedRow,
+    Score,
+)
 from clar_tune.graphs import PROTOCOLS
 from clar_tune.metric import metric_named
 from clar_tune.report import numbers
-from clar_tune.report.blocks import PAGE, PRINT, Below, Cell, Heading, Matrix, Row
+from clar_tune.report.blocks import PAGE, PRINT, Below, Cell, Heading, Matrix, Row, mark_of
 from clar_tune.report.builders.effects import COMPARE_HAS_ALL
 from clar_tune.report.builders.notes import labels, marks, notes_of
 from clar_tune.report.numbers import ratio
 from clar_tune.report.texts import name
 
-Pair = tuple[Score | None, Contrast | None]
+CONSTANT = "constant"
+"""The column of what a constant answer scores."""
+
+
+class Found(NamedTuple):
+    """What stands in a cell and below it."""
+
+    score: Score | None
+    gain: Contrast | None
+    effect: PenaltyEffect | None
 
 
 def matrix_of(comparison: Comparison) -> Matrix:
     """A comparison in the paper's form."""
     scores = {(s.graph, s.condition, s.method): s for s in comparison.scores}
     gains = {(c.graph, c.condition, c.method): c for c in comparison.contrasts if not c.rival}
+    effects = {(e.graph, e.condition, e.method): e for e in comparison.effects}
+    floors = any(row.floor is not None for row in comparison.rows)
     rows = []
     for row, label in zip(comparison.rows, labels(comparison), strict=True):
         places = [(row.graph, row.condition, method) for method in comparison.methods]
-        rows.append(_row(row, label, [(scores.get(at), gains.get(at)) for at in places]))
+        found = [Found(scores.get(at), gains.get(at), effects.get(at)) for at in places]
+        rows.append(_row(row, label, found, floors=floors))
     return Matrix(
         ident="matrix",
         title=_title(comparison),
         sides=("graph", "method"),
-        columns=tuple(Heading(name(m), name(m), method=m) for m in comparison.methods),
+        columns=(
+            *(Heading(name(m), name(m), method=m) for m in comparison.methods),
+            *([Heading(CONSTANT, CONSTANT)] if floors else []),
+        ),
         rows=tuple(rows),
         reading=_reading(comparison),
         notes=notes_of(comparison),
@@ -34,14 +59,16 @@ def matrix_of(comparison: Comparison) -> Matrix:
     )
 
 
-def _row(row: ComparedRow, label: str, pairs: list[Pair]) -> Row:
+def _row(row: ComparedRow, label: str, found: list[Found], *, floors: bool) -> Row:
     notes = [row.condition, *row.notes, row.metric if row.metric != "accuracy" else ""]
     small = name(", ".join(filter(None, notes)))
-    return Row(
-        Heading(label, name(row.graph), small, graph=row.graph),
-        tuple(_cell(score, row.metric) if score else Cell() for score, _ in pairs),
-        tuple(below for below in _below(row.metric, pairs) if any(c.text for c in below.cells)),
-    )
+    constant = Cell(row.floor, numbers.score(row.floor, row.metric))
+    cells = [_cell(one.score, row.metric) if one.score else Cell() for one in found]
+    below = [b for b in _below(row, found) if any(cell.text for cell in b.cells)]
+    if floors:
+        cells.append(constant)
+        below = [replace(b, cells=(*b.cells, Cell())) for b in below]
+    return Row(Heading(label, name(row.graph), small, graph=row.graph), tuple(cells), tuple(below))
 
 
 def _cell(score: Score, metric: str) -> Cell:
@@ -49,24 +76,48 @@ def _cell(score: Score, metric: str) -> Cell:
     return Cell(score.mean, shown, "best" if score.best else "", half, marks(score))
 
 
-def _below(metric: str, pairs: list[Pair]) -> tuple[Below, ...]:
-    """What is gained, of errors as a ratio, and the paper's numbers."""
-    gains = [gain if score else None for score, gain in pairs]
+def _below(row: ComparedRow, found: list[Found]) -> tuple[Below, ...]:
+    """Balanced accuracy, what is gained, of errors as a ratio, and the paper's numbers."""
+    metric, gains = row.metric, [one.gain if one.score else None for one in found]
     ratios = tuple(
-        Cell(g.ratio, numbers.ratio(g.ratio), g.verdict) if g else Cell() for g in gains
+        Cell(one.gain.ratio, numbers.ratio(one.gain.ratio), _mark(one))
+        if one.gain and one.score
+        else Cell()
+        for one in found
     )
     points = tuple(
-        Cell(g.gain, numbers.signed(g.gain, metric), g.verdict) if g and not r.text else Cell()
-        for g, r in zip(gains, ratios, strict=True)
+        _gained(one, metric) if one.score and not r.text else Cell()
+        for one, r in zip(found, ratios, strict=True)
     )
-    papers = tuple(_paper(score, gain, metric) for score, gain in pairs)
+    balanced = tuple(
+        Cell(one.score.balanced, numbers.score(one.score.balanced, metric))
+        if one.score
+        else Cell()
+        for one in found
+    )
+    papers = tuple(_paper(one.score, one.gain, metric) for one in found)
     sign = "× " if any(gain and gain.paper_ratio is not None for gain in gains) else ""
     paper = "paper's ratio" if any(cell.text for cell in ratios) else "paper"
+    shifted = row.shift is not None and row.shift > MUCH_SHIFT
     return (
+        Below("balanced", balanced, media=(PRINT, PAGE) if shifted else (PAGE,)),
         Below("ratio to plain", ratios, sign="× "),
-        Below("gain", points, media=(PAGE,)),
+        Below("effect" if any(one.effect for one in found) else "gain", points, media=(PAGE,)),
         Below(paper, papers, "paper", sign),
     )
+
+
+def _gained(one: Found, metric: str) -> Cell:
+    """The effect of the penalty with its verdict; without arms the tuned gain."""
+    if one.effect is not None:
+        return Cell(one.effect.effect, numbers.signed(one.effect.effect, metric), _mark(one))
+    if one.gain is not None:
+        return Cell(one.gain.gain, numbers.signed(one.gain.gain, metric), "none")
+    return Cell()
+
+
+def _mark(one: Found) -> str:
+    return mark_of(one.effect.verdict) if one.effect else "none"
 
 
 def _paper(score: Score | None, gain: Contrast | None, metric: str) -> Cell:
@@ -95,7 +146,8 @@ def _reading(comparison: Comparison) -> str:
     if errors:
         parts.append("Errors: lower is better.")
     if any(not contrast.rival for contrast in comparison.contrasts):
-        what = "error as a part of that of" if errors else "gain over"
+        gain = "effect of the penalty, compared with" if comparison.effects else "gain over"
+        what = "error as a part of that of" if errors else gain
         below = f"Below it the {what} the same backbone without the regularizer"
         printed = any(score.paper is not None for score in comparison.scores) or any(
             contrast.paper_ratio is not None for contrast in comparison.contrasts

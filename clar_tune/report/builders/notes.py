@@ -11,6 +11,7 @@ USED_UP = "†"
 NOT_FULL = "‡"
 WEIGHTLESS = "§"
 AS_NL = "¶"
+AT_FLOOR = "⊥"
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _MEANINGS = {
     BEST: "best of its row",
@@ -18,6 +19,7 @@ _MEANINGS = {
     NOT_FULL: "no trial had all repeats: the winner comes from the highest rung",
     WEIGHTLESS: "weight 0: the plain backbone",
     AS_NL: "beta 0: the same as nl",
+    AT_FLOOR: "not above the constant answer",
 }
 
 
@@ -29,6 +31,7 @@ def marks(score: Score) -> str:
         NOT_FULL: not score.full,
         WEIGHTLESS: score.weightless,
         AS_NL: score.without_complement,
+        AT_FLOOR: score.above_floor is False,
     }
     return "".join(mark for mark, holds in held.items() if holds)
 

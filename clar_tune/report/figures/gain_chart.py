@@ -28,6 +28,9 @@ LOOKS = {
     "better": (BLUE, "triangle-right"),
     "worse": (ORANGE, "triangle-left"),
     "undecided": (GREY, "circle"),
+    "equal": (GREY, "square"),
+    "unused": (GREY, "stroke"),
+    "at the floor": (GREY, "triangle-down"),
     NO_VERDICT: (GREY, "cross"),
     PRINTED: (PURPLE, "diamond"),
 }

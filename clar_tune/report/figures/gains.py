@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from clar_tune.analysis import Comparison, Contrast, counted
+from clar_tune.analysis import Comparison, Contrast, PenaltyEffect, counted
 from clar_tune.metric import metric_named
 from clar_tune.report.blocks import Figure
 from clar_tune.report.figures.charts import excerpt_note
@@ -31,11 +31,16 @@ def gain_figures(comparison: Comparison) -> Iterator[Figure]:
 def _figure(
     comparison: Comparison, contrasts: Sequence[Contrast], unit: Unit, *, rival: bool
 ) -> Figure:
+    effects = {} if rival else {(e.graph, e.condition, e.method): e for e in comparison.effects}
     rows = tuple(
-        {**_row(line, found), **(_ratios(found) if unit.lower_is_better else {})}
+        {
+            **_row(line, found),
+            **_effect(effects.get((found.graph, found.condition, found.method))),
+            **(_ratios(found) if unit.lower_is_better else {}),
+        }
         for line, found in enumerate(contrasts)
     )
-    name, title, measure = _names(unit, rival=rival)
+    name, title, measure = _names(unit, rival=rival, effects=bool(effects))
     return Figure(
         name=name,
         kind="gains",
@@ -46,7 +51,7 @@ def _figure(
     )
 
 
-def _names(unit: Unit, *, rival: bool) -> tuple[str, str, Measure]:
+def _names(unit: Unit, *, rival: bool, effects: bool) -> tuple[str, str, Measure]:
     """File, title, and what is measured."""
     if unit.lower_is_better:
         title = f"{unit.name} relative to {'rivals of clar' if rival else 'the plain backbone'}"
@@ -55,6 +60,8 @@ def _names(unit: Unit, *, rival: bool) -> tuple[str, str, Measure]:
     if rival:
         title = "Gains of clar over other regularizers"
         return "rivals", title, Measure("Gain (points)", unit)
+    if effects:
+        return "gains", "Effects of penalties", Measure("Effect of the penalty (points)", unit)
     title = "Gains over the plain backbone"
     return "gains", title, Measure("Gain over the plain backbone (points)", unit)
 
@@ -94,6 +101,23 @@ def _row(line: int, contrast: Contrast) -> dict[str, Any]:
     }
 
 
+def _effect(effect: PenaltyEffect | None) -> dict[str, Any]:
+    """What the penalty does in place of the gain between winners, where arms tell it."""
+    if effect is None or effect.effect is None:
+        return {}
+    half = effect.half
+    return {
+        "gain": effect.effect,
+        "low": None if half is None else effect.effect - half,
+        "high": None if half is None else effect.effect + half,
+        "units": effect.units,
+        "p": effect.p,
+        "p_holm": effect.p_holm,
+        "verdict": effect.verdict,
+        "detectable": effect.detectable,
+    }
+
+
 def _ratios(contrast: Contrast) -> dict[str, Any]:
     """The ratio of errors with its interval, as the table has it."""
     ratio, half = contrast.ratio, contrast.ratio_half_width
@@ -110,12 +134,15 @@ def _text(rows: Sequence[Mapping[str, Any]], measure: Measure, *, rival: bool) -
     counts = ", ".join(
         f"{verdicts.count(verdict)} {name}"
         for verdict, name in (
-            *(("better", "better"), ("worse", "worse")),
-            *(("undecided", "undecided"), (NO_VERDICT, "without a verdict")),
+            *(("better", "better"), ("worse", "worse"), ("equal", "equal")),
+            *(("undecided", "undecided"), ("unused", "unused")),
+            *(("at the floor", "at the floor"), (NO_VERDICT, "without a verdict")),
         )
         if verdict in verdicts
     )
     against = "another regularizer" if rival else "its plain backbone"
+    if measure.title.startswith("Effect"):
+        against = "the same configurations without its penalty"
     if measure.of_errors:
         what = (
             f"{measure.unit.name} of each method as a part of that of {against} on the same "

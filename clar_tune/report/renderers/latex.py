@@ -33,8 +33,9 @@ def rendered(documents: Sequence[Document]) -> str:
 
 def _block(block: Block) -> Iterator[str]:
     match block:
-        case blocks.Headline(text=text):
+        case blocks.Headline(text=text, about=about):
             yield rf"\section*{{{escaped(text)}}}"
+            yield from [escaped(about) + r"\par"] if about else []
         case blocks.Prose(sentences=sentences, title=""):
             yield from (escaped(text) + r"\par" for text in sentences)
         case blocks.Prose(sentences=sentences, title=title):

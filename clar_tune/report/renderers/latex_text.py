@@ -22,6 +22,8 @@ _SIGNS = {
     "‡": r"$\ddagger$",
     "§": r"$\mathsection$",
     "¶": r"$\mathparagraph$",
+    "⊥": r"$\bot$",
+    "−": "$-$",
     "•": r"$\bullet$",
     **{raised: rf"\textsuperscript{{{place}}}" for place, raised in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")},
 }

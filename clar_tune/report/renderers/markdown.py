@@ -35,8 +35,9 @@ def paragraph(text: str) -> str:
 def _block(block: Block) -> Iterator[str]:
     """A block and the empty line below it."""
     match block:
-        case blocks.Headline(text=text):
+        case blocks.Headline(text=text, about=about):
             yield from (f"# {paragraph(text)}", "")
+            yield from (paragraph(about), "") if about else ()
         case blocks.Prose(sentences=sentences, title=""):
             yield from map(paragraph, sentences)
         case blocks.Prose(sentences=sentences, title=title):

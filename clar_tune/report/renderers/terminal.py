@@ -56,22 +56,18 @@ def rendered(documents: Sequence[Document], width: int = WIDTH, *, styled: bool 
 
 
 def _page(document: Document, width: int) -> Iterator[RenderableType]:
-    """All blocks with an empty line between them; what is concluded stays on the screen."""
-    shown = sorted(document.shown_in(PRINT), key=_is_conclusion)
-    for place, block in enumerate(shown):
+    """All blocks with an empty line between them; the answer comes first."""
+    for place, block in enumerate(document.shown_in(PRINT)):
         yield from [Text()] if place else []
         yield from _block(block, width)
 
 
-def _is_conclusion(block: Block) -> bool:
-    return isinstance(block, blocks.Prose) and block.ident == "conclusions"
-
-
 def _block(block: Block, width: int) -> Iterator[RenderableType]:
     match block:
-        case blocks.Headline(text=text):
+        case blocks.Headline(text=text, about=about):
             yield Rule(characters="━", style="")
             yield Text(text, style="bold")
+            yield from [Text(about, style="dim")] if about else []
         case blocks.Prose(sentences=sentences, title=""):
             yield from map(Text, sentences)
         case blocks.Prose(sentences=sentences, title=title, ident="conclusions"):

@@ -7,8 +7,8 @@ import pytest
 import scikit_posthocs
 
 from clar_tune.analysis.across_graphs import _cliques, across_of
-from clar_tune.analysis.conclusions import _across as sentences_of
 from clar_tune.analysis.records import Budget, PairAcross, Score
+from clar_tune.analysis.remarks import across_graphs as sentences_of
 from clar_tune.analysis.statistics import average_ranks, friedman
 from clar_tune.graphs import known_facts
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 from scipy import stats
-from support.final_scores import CLEAR, GRID, PLAIN, of, table
+from support.final_scores import CLEAR, GRID, NEW_DATA, PLAIN, effect_of, of, table
 from support.results import finished, plausible, simulated, view
 
 from clar_tune.analysis.comparison import compare
@@ -14,7 +14,7 @@ from clar_tune.version import NUMBERS_VERSION
 
 
 def test_a_score_is_the_mean_with_the_corrected_interval():
-    score, _ = of(compare([table(CLEAR)]), "gcn")
+    score, _ = of(compare([table(CLEAR)], NEW_DATA), "gcn")
     variance = 0.001  # of the five scores
     half = stats.t.ppf(0.975, 4) * ((1 / 5 + 65 / 82) * variance) ** 0.5
     assert score.mean == pytest.approx(0.64)
@@ -22,16 +22,25 @@ def test_a_score_is_the_mean_with_the_corrected_interval():
     assert (score.units, score.searches, score.search_spread) == (5, 1, None)
 
 
+def test_a_score_has_students_interval_over_splits():
+    score, _ = of(compare([table(CLEAR)]), "gcn")
+    interval = stats.ttest_1samp(PLAIN, 0).confidence_interval(0.95)
+    assert score.mean == pytest.approx(0.64)
+    assert score.half_width == pytest.approx((interval.high - interval.low) / 2)
+
+
 def test_a_gain_is_paired_and_tested_with_the_sizes_of_its_rows():
-    comparison = compare([table(CLEAR)])
+    comparison = compare([table(CLEAR)], NEW_DATA)
     _, contrast = of(comparison, "gcn+clar")
+    effect = effect_of(comparison, "gcn+clar")
     gains = [0.10, 0.10, 0.11, 0.10, 0.10]
     mean = sum(gains) / 5
     variance = sum((gain - mean) ** 2 for gain in gains) / 4
     t = mean / ((1 / 5 + 65 / 82) * variance) ** 0.5
-    assert contrast.gain == pytest.approx(mean)
-    assert contrast.p == pytest.approx(2 * stats.t.sf(t, 4))
-    assert contrast.verdict == "better"
+    assert contrast.gain == effect.effect == pytest.approx(mean)
+    assert effect.p == pytest.approx(2 * stats.t.sf(t, 4))
+    assert contrast.half_width == pytest.approx(effect.half)
+    assert (effect.verdict, contrast.verdict, contrast.reason) == ("better", "none", "search")
 
 
 def test_holm_counts_every_planned_comparison():
@@ -40,9 +49,10 @@ def test_holm_counts_every_planned_comparison():
     assert comparison.family == 3
     rivals = [contrast for contrast in comparison.contrasts if contrast.rival]
     assert [(c.method, c.against) for c in rivals] == [("gcn+clar", "gcn+nl")]
-    smallest = min(contrast.p for contrast in comparison.contrasts)
-    corrected = min(contrast.p_holm for contrast in comparison.contrasts)
-    assert corrected == pytest.approx(3 * smallest)
+    three = compare([table(CLEAR, graphs="texas, cora, actor")])
+    own = [effect for effect in three.effects if effect.regularizer == "clar"]
+    assert [effect.family for effect in own] == [3, 3, 3]
+    assert min(e.p_holm for e in own) == pytest.approx(3 * min(e.p for e in own))
 
 
 def test_a_part_of_a_space_is_said_to_be_one():
@@ -53,13 +63,16 @@ def test_a_part_of_a_space_is_said_to_be_one():
 
 
 def test_a_study_that_is_missing_still_counts_in_the_family():
-    run = table(CLEAR)
-    partial = replace(run, studies=tuple(s for s in run.studies if s.method != "gcn+nl"))
-    comparison = compare([partial])
-    assert comparison.family == 3
-    (contrast,) = comparison.contrasts
-    assert contrast.p_holm == pytest.approx(3 * contrast.p)
-    assert any("No finals yet for 1 of 3 studies" in text for text in comparison.conclusions)
+    run = table(CLEAR, graphs="texas, cora")
+    lost = ("gcn+clar", "cora")
+    kept = tuple(s for s in run.studies if (s.method, s.graph) != lost)
+    comparison = compare([replace(run, studies=kept)])
+    assert comparison.family == 6
+    effect = effect_of(comparison, "gcn+clar")
+    assert effect.p_holm == pytest.approx(2 * effect.p)
+    missing = effect_of(comparison, "gcn+clar", "cora")
+    assert (missing.verdict, missing.reason, missing.effect) == ("none", "missing", None)
+    assert any("No finals yet for 1 of 6 studies" in text for text in comparison.conclusions)
 
 
 def test_fixed_splits_are_paired_over_seeds_without_the_correction():
@@ -67,44 +80,61 @@ def test_fixed_splits_are_paired_over_seeds_without_the_correction():
     assert score.half_width == pytest.approx(stats.t.ppf(0.975, 4) * (0.001 / 5) ** 0.5)
     comparison = compare([table(CLEAR, protocol="geom-gcn")])
     assert "fixed split" in comparison.rows[0].notes
-    assert any("conditional on the split" in text for text in comparison.caption)
+    assert any("more finals add seeds, not splits" in text for text in comparison.caption)
+
+
+def test_seeds_of_a_split_file_are_averaged():
+    scores = {method: [*own, *own[::-1]] * 2 for method, own in CLEAR.items()}  # ten files
+    comparison = compare([table(scores, protocol="geom-gcn")])
+    score, _ = of(comparison, "gcn")
+    assert (score.units, score.budget.finals) == (10, 20)
+    assert effect_of(comparison, "gcn+clar").units == 10
 
 
 def test_seeds_of_one_fixed_split_are_units_of_their_own():
-    score, _ = of(compare([table(CLEAR, graphs="cora", protocol="planetoid")]), "gcn", "cora")
-    assert score.units == 5
+    comparison = compare([table(CLEAR, graphs="cora", protocol="planetoid")])
+    assert of(comparison, "gcn", "cora")[0].units == 5
+    assert any("conditional on the split" in text for text in comparison.caption)
 
 
-def test_coauthor_splits_give_an_interval_and_no_verdict():
+def test_coauthor_splits_give_an_interval_and_a_verdict():
     comparison = compare([table(CLEAR, graphs="cs", protocol="coauthor-20-30")])
     score, contrast = of(comparison, "gcn+clar", "cs")
     assert score.half_width == pytest.approx(
         stats.t.ppf(0.975, 4) * (0.00102 / 5) ** 0.5, rel=0.01
     )
     assert contrast.half_width is not None
-    assert (contrast.p, contrast.p_holm, contrast.verdict) == (None, None, "none")
+    effect = effect_of(comparison, "gcn+clar", "cs")
+    assert effect.p == pytest.approx(stats.ttest_1samp([0.1, 0.1, 0.11, 0.1, 0.1], 0).pvalue)
+    assert effect.verdict == "better"
+    assert "no verdict" not in comparison.rows[0].notes
 
 
 def test_too_few_finals_allow_no_verdict():
     few = {method: scores[:4] for method, scores in CLEAR.items()}
     comparison = compare([table(few)])
-    _, contrast = of(comparison, "gcn+clar")
-    assert (contrast.p, contrast.verdict) == (None, "none")
-    assert any("Too few finals" in text for text in comparison.conclusions)
+    effect = effect_of(comparison, "gcn+clar")
+    assert (effect.verdict, effect.needed) == ("undecided", 5)
+    assert effect.p_holm == effect.p_equal_holm == 1.0
+    assert any(
+        "gcn+clar on texas (+10.25 ± 0.80; about 5 finals)" in t for t in comparison.conclusions
+    )
 
 
 def test_a_clear_loss_is_said():
     worse = {**CLEAR, "gcn+clar": [score - 0.1 for score in CLEAR["gcn+clar"]][::-1]}
     worse["gcn+clar"] = [0.50, 0.52, 0.55, 0.56, 0.58]
     comparison = compare([table(worse)])
-    assert of(comparison, "gcn+clar")[1].verdict == "worse"
-    assert any("worse in 1 (gcn+clar on texas)" in text for text in comparison.conclusions)
+    assert effect_of(comparison, "gcn+clar").verdict == "worse"
+    assert comparison.headline == "CLAR: effect decided in 1 of 1 cell: worse in 1"
+    assert any("orse: gcn+clar on texas (-9.80 ± 0.56)" in t for t in comparison.conclusions)
 
 
-def test_equal_scores_are_a_tie_and_undecided():
+def test_equal_scores_are_a_tie_and_equal():
     comparison = compare([table(dict.fromkeys(CLEAR, PLAIN))])
     _, contrast = of(comparison, "gcn+nl")
-    assert (contrast.gain, contrast.p, contrast.verdict) == (0.0, 1.0, "undecided")
+    effect = effect_of(comparison, "gcn+nl")
+    assert (contrast.gain, effect.effect, effect.verdict) == (0.0, 0.0, "equal")
     standing = comparison.standings[1]
     assert (standing.wins, standing.ties, standing.losses) == (0, 1, 0)
     assert all(comparison.score(comparison.rows[0], method).best for method in CLEAR)
@@ -159,9 +189,9 @@ def test_hardly_any_remote_pair_is_named():
 
     text = GRID.format(graphs="texas", protocol="balanced-60-20-20", finals=5)
     comparison = compare([finished(text, near)])
-    (sentence,) = (text for text in comparison.conclusions if text.startswith("madreg sets"))
+    (sentence,) = (text for text in comparison.remarks if text.startswith("madreg sets"))
     assert sentence.endswith("hardly any pair of nodes is remote on texas (0.006 %).")
-    assert not any("remote" in text for text in compare([finished(text)]).conclusions)
+    assert not any("remote" in text for text in compare([finished(text)]).remarks)
 
 
 def test_a_weight_of_zero_is_named():
@@ -174,7 +204,7 @@ def test_a_weight_of_zero_is_named():
 
 def test_unequal_budgets_are_named():
     comparison = compare([finished()])
-    assert any("Unequal budgets on texas" in text for text in comparison.conclusions) == (
+    assert any("Unequal budgets on texas" in text for text in comparison.remarks) == (
         len({s.budget.trials for s in comparison.scores if s.graph == "texas"}) > 1
     )
 
@@ -262,7 +292,7 @@ class TestJoining:
         one, other = self.halves()
         row = replace(other.row, versions={"torch": "2.6.0"})
         comparison = compare([one, replace(other, row=row)])
-        assert any("torch 2.13.0 and 2.6.0" in text for text in comparison.conclusions)
+        assert any("torch 2.13.0 and 2.6.0" in text for text in comparison.remarks)
 
 
 def test_a_method_alone_in_its_row_is_not_the_best_of_it():

@@ -6,13 +6,14 @@ from statistics import fmean
 
 import pytest
 from scipy import stats
-from support.final_scores import CLEAR, GRID, PLAIN, of, table
+from support.final_scores import CLEAR, GRID, NEW_DATA, PLAIN, effect_of, of, table
 from support.results import finished, plausible
 
-from clar_tune.analysis.comparison import compare
-from clar_tune.analysis.conclusions import _detectable
+from clar_tune.analysis.comparison import DEFAULTS, compare
+from clar_tune.analysis.effect_records import Criteria
 from clar_tune.analysis.records import Comparison
 from clar_tune.report import document_of, render
+from clar_tune.report.builders.penalty_effects import effects_page_table
 
 
 def printed(form: str, comparison: Comparison) -> str:
@@ -33,7 +34,12 @@ settings:
 """
 
 
-def searched(gains: list[float], protocol: str = "planetoid", graph: str = "cora") -> Comparison:
+def searched(
+    gains: list[float],
+    protocol: str = "planetoid",
+    graph: str = "cora",
+    criteria: Criteria = DEFAULTS,
+) -> Comparison:
     """One search for each gain of clar; its finals vary by 0.01 around it."""
 
     def train(job, index):
@@ -47,7 +53,21 @@ def searched(gains: list[float], protocol: str = "planetoid", graph: str = "cora
 
     seeds: dict[int, int] = {}
     text = SEARCHED.format(graphs=graph, protocol=protocol)
-    return compare([finished(text, train, replicates=len(gains))])
+    return compare([finished(text, train, replicates=len(gains))], criteria)
+
+
+def _scored(study, scores: dict[str, list[float]]):
+    """A study whose finals have other scores, those without a penalty the plain ones."""
+
+    def changed(finals, method):
+        own = scores.get(method, PLAIN)
+        return tuple(replace(f, test_score=own[f.repeat]) for f in finals)
+
+    arms = {
+        name: changed(finals, study.method.partition("+")[0] if name == "off" else study.method)
+        for name, finals in study.arms.items()
+    }
+    return replace(study, finals=changed(study.finals, study.method), arms=arms)
 
 
 def said(texts) -> str:
@@ -63,13 +83,9 @@ class TestSearches:
         assert (score.searches, score.units, score.budget.finals) == (2, 2, 20)
         assert (contrast.units, contrast.p, contrast.verdict) == (2, None, "none")
         assert contrast.reason == "searches"
-        assert "verdicts about searches need 5 of them (--searches 5), and there are 2" in said(
-            found.conclusions
+        assert "one needs 10 searches (--searches 10), and there are 2" in said(
+            (*found.conclusions, *found.remarks)
         )
-        assert "The finals of one search (--searches 1) judge its configuration" in said(
-            found.conclusions
-        )
-        assert "Too few finals" not in said(found.conclusions)
 
     def test_the_interval_is_over_searches(self):
         _, contrast = of(searched([-0.260, -0.0046]), "gcn+clar", "cora")
@@ -77,17 +93,34 @@ class TestSearches:
         assert contrast.gain == pytest.approx(-0.1323)
         assert contrast.half_width == pytest.approx((interval.high - interval.low) / 2)
 
-    def test_five_searches_are_tested_over_the_five(self):
-        gains = [0.10, 0.12, 0.09, 0.11, 0.10]
+    def test_ten_searches_are_tested_over_the_ten(self):
+        gains = [0.10, 0.12, 0.09, 0.11, 0.10] * 2
         _, contrast = of(searched(gains), "gcn+clar", "cora")
         assert contrast.p == pytest.approx(stats.ttest_1samp(gains, 0).pvalue)
-        assert (contrast.units, contrast.verdict) == (5, "better")
-        _, noisy = of(searched([0.3, -0.1, -0.02, 0.25, 0.0]), "gcn+clar", "cora")
+        assert (contrast.units, contrast.verdict) == (10, "better")
+        _, noisy = of(searched([0.3, -0.1, -0.02, 0.25, 0.0] * 2), "gcn+clar", "cora")
         assert noisy.verdict == "undecided"
+
+    def test_nine_searches_describe_a_cell(self):
+        _, contrast = of(searched([0.10, 0.12, 0.09] * 3), "gcn+clar", "cora")
+        assert (contrast.p, contrast.verdict, contrast.reason) == (None, "none", "searches")
+
+    def test_from_five_searches_the_mean_over_graphs_has_a_verdict(self):
+        gains = [0.10, 0.12, 0.09, 0.11, 0.10]
+        five = searched(gains, "balanced-60-20-20", "texas, cora")
+        (over,) = (own for own in five.over_graphs if own.question == "gain")
+        test = stats.ttest_1samp(gains, 0)
+        interval = test.confidence_interval(0.95)
+        assert (over.method, over.graphs) == ("gcn+clar", ("texas", "cora"))
+        assert over.mean == pytest.approx(fmean(gains))
+        assert (over.p, over.verdict) == (pytest.approx(test.pvalue), "better")
+        assert over.these_half == pytest.approx((interval.high - interval.low) / 2)
+        four = searched(gains[:4], "balanced-60-20-20", "texas, cora")
+        assert not [own for own in four.over_graphs if own.question == "gain"]
 
     def test_splits_that_share_nodes_widen_it_by_the_spread_within_searches(self):
         gains = [0.10, 0.12, 0.09, 0.11, 0.10]
-        _, contrast = of(searched(gains, "balanced-60-20-20", "texas"), "gcn+clar")
+        _, contrast = of(searched(gains, "balanced-60-20-20", "texas", NEW_DATA), "gcn+clar")
         between = sum((gain - 0.104) ** 2 for gain in gains) / 4
         within = 10 * 0.01**2 / 9
         half = stats.t.ppf(0.975, 4) * (between / 5 + 65 / 82 * within) ** 0.5
@@ -128,53 +161,52 @@ class TestSpread:
     def test_they_have_no_test_and_it_is_said(self):
         scores = {**CLEAR, "gcn+clar": [score + 1 / 65 for score in PLAIN]}
         found = compare([table(scores)])
-        _, contrast = of(found, "gcn+clar")
-        assert (contrast.half_width, contrast.p, contrast.verdict) == (None, None, "none")
-        assert contrast.reason == "spread"
-        assert "No test in 1 comparison (gcn+clar on texas): the gain is the same" in said(
+        effect = effect_of(found, "gcn+clar")
+        assert (effect.half, effect.p, effect.verdict) == (0.0, 1.0, "undecided")
+        assert effect.reason == "spread"
+        assert "gcn+clar on texas (+1.54 ± 0.00; the same difference in every pair" in said(
             found.conclusions
         )
 
     def test_they_still_count_in_the_family(self):
-        scores = {**CLEAR, "gcn+nl": [score + 1 / 65 for score in PLAIN]}
-        _, contrast = of(compare([table(scores)]), "gcn+clar")
-        assert contrast.p_holm == pytest.approx(3 * contrast.p)
+        run = table(CLEAR, graphs="texas, cora")
+        same = {"gcn": PLAIN, "gcn+clar": [score + 1 / 65 for score in PLAIN]}
+        studies = tuple(
+            _scored(study, same) if study.graph == "cora" else study for study in run.studies
+        )
+        effect = effect_of(compare([replace(run, studies=studies)]), "gcn+clar")
+        assert effect.p_holm == pytest.approx(2 * effect.p)
 
 
 class TestDetectable:
     """What could have been found at all."""
 
     def test_it_is_that_of_holms_first_step(self):
-        found = compare([table(CLEAR)])
-        _, contrast = of(found, "gcn+clar")
-        _, alone = of(compare([table(CLEAR, methods=("gcn", "gcn+clar"))]), "gcn+clar")
-        assert contrast.half_width == alone.half_width
-        assert contrast.detectable > 1.3 * alone.detectable
-        assert "Holm's first step, 0.05/3" in said(found.caption)
+        found = compare([table(CLEAR, graphs="texas, cora, actor")])
+        effect = effect_of(found, "gcn+clar")
+        alone = effect_of(compare([table(CLEAR)]), "gcn+clar")
+        assert effect.half == alone.half
+        assert effect.detectable > 1.3 * alone.detectable
+        assert "of a regularizer (nl 3, clar 3)" in said(found.caption)
 
     def test_one_comparison_is_told_as_one(self):
         wild = {"gcn": PLAIN, "gcn+clar": PLAIN[::-1]}
         found = compare([table(wild, methods=("gcn", "gcn+clar"))])
-        sentence = next(text for text in found.conclusions if text.startswith("clar against"))
-        assert ", 1 comparison: " in sentence
-        assert "it would need a true gain of " in sentence and "half of them" not in sentence
-        assert "the one planned comparison" in said(found.caption)
-        assert said(found.caption).count("Holm's first step, 0.05.") == 1
+        assert found.headline == "CLAR: effect decided in 0 of 1 cell"
+        (sentence,) = (text for text in found.conclusions if text.startswith("Undecided"))
+        assert sentence == "Undecided: gcn+clar on texas (+0.00 ± 7.85; about 348 finals)."
 
-    def test_several_are_told_by_the_middle_one(self):
-        wild = {"gcn": PLAIN, "gcn+nl": PLAIN, "gcn+clar": PLAIN[::-1]}
-        sentences = compare([table(wild, graphs="texas, cora")]).conclusions
-        sentence = next(text for text in sentences if text.startswith("clar against its"))
-        assert "half of them would need a true gain of " in sentence
-        assert "points or more to be found with a chance of 80 %" in sentence
+    def test_what_would_decide_it_does_not_depend_on_what_was_found(self):
+        wild = {"gcn": PLAIN, "gcn+clar": [score + 0.02 for score in PLAIN[::-1]]}
+        found = compare([table(wild, methods=("gcn", "gcn+clar"))])
+        assert effect_of(found, "gcn+clar").needed == 348
 
-    @pytest.mark.parametrize(
-        ("size", "text"), [(0.0123, "1.2"), (0.096, "9.6"), (0.997, "100"), (1.3, "130")]
-    )
-    def test_it_is_written_out(self, size, text):
-        _, contrast = of(compare([table(CLEAR)]), "gcn+clar")
-        told = _detectable([replace(contrast, detectable=size, verdict="undecided")])
-        assert f"a true gain of {text} points" in told
+    def test_beyond_the_scale_it_is_printed_as_none(self):
+        found = compare([table(CLEAR)])
+        wild = replace(effect_of(found, "gcn+clar"), detectable=1.3)
+        shown = effects_page_table(replace(found, effects=(wild,)))
+        at = [column.title for column in shown.columns].index("detectable")
+        assert shown.lines[0].cells[at].text == "none"
 
 
 class TestWeights:

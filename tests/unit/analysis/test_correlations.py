@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy import stats
+from support.final_scores import NEW_DATA
 from support.swept_scores import SAMPLING, SENSITIVITY, alike, rising, run, table
 
 from clar_tune.analysis.comparison import compare
@@ -125,7 +126,7 @@ class TestPearson:
     def test_the_difference_is_over_all_cells_and_paired_by_final(self):
         found = of(table(SAMPLING, alike), "cora")[1]
         gaps = [(0.008 + 0.001 * index) / 2 for index in range(5)]  # in half of the cells
-        half = stats.t.ppf(0.975, 4) * ((1 / 5 + 200 / 600) * np.var(gaps, ddof=1)) ** 0.5
+        half = stats.t.ppf(0.975, 4) * (np.var(gaps, ddof=1) / 5) ** 0.5
         assert (found.gap, found.gap_half) == pytest.approx((0.005, half))
 
     def test_the_difference_of_repeated_searches_is_over_them(self):
@@ -139,7 +140,9 @@ class TestPearson:
         found = of(compare([replace(whole, studies=tuple(later))]), "cora")[1]
         gaps = [(0.008 + 0.001 * index) / 2 for index in range(5)]
         between, within = np.var([0.0, 0.01], ddof=1), np.var(gaps, ddof=1)
+        assert found.gap_half == pytest.approx(stats.t.ppf(0.975, 1) * (between / 2) ** 0.5)
         half = stats.t.ppf(0.975, 1) * (between / 2 + 200 / 600 * within) ** 0.5
+        found = of(compare([replace(whole, studies=tuple(later))], NEW_DATA), "cora")[1]
         assert found.units == 2
         assert (found.gap, found.gap_half) == pytest.approx((0.01, half))
 
@@ -188,7 +191,7 @@ class TestPearson:
     def test_what_is_concluded(self):
         text = " ".join(table(SAMPLING, alike).conclusions)
         assert "Scores under sampling=node and sampling=any: Pearson's coefficient is " in text
-        assert "sampling=any less sampling=node: +0.50 ± 0.16 points on cora" in text
+        assert "sampling=any less sampling=node: +0.50 ± 0.10 points on cora" in text
         assert "3 of 6 cells are the very same trainings under sampling=node and" in text
 
     def test_a_cell_without_weights_is_not_blamed_on_validation(self):

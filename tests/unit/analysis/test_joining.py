@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from support.final_scores import CLEAR, of
+from support.final_scores import CLEAR, effect_of, of
 from support.results import finished, plausible
 
 from clar_tune.analysis.comparison import compare
@@ -56,8 +56,16 @@ def test_a_gain_between_spaces_with_other_values_gets_no_verdict():
 def test_gains_within_a_run_keep_their_verdicts_and_the_family_its_size():
     found = joined(OTHER)
     _, own = of(found, "gcn+nl")
-    assert own.verdict == "undecided" and found.family == 3
-    assert own.p_holm == pytest.approx(min(1.0, 3 * own.p))
+    assert own.reason == "search" and found.family == 3
+    effect = effect_of(found, "gcn+nl")
+    assert (effect.verdict, effect.small, effect.family) == ("better", True, 1)
+    assert effect.p_holm == pytest.approx(effect.p)
+
+
+def test_a_run_without_its_backbone_tells_one_half_of_an_effect():
+    effect = effect_of(joined(OTHER), "gcn+clar")
+    assert effect.effect == effect.kept == pytest.approx(0.102)
+    assert effect.crossed is None
 
 
 def test_methods_without_a_gain_between_them_are_named_too():
@@ -80,7 +88,8 @@ def test_spaces_that_say_the_same_on_these_methods_are_compared(text):
     made = run("b", ("gcn+clar",), "second", text)
     only = replace(made, studies=tuple(s for s in made.studies if s.graph == "texas"))
     found = compare([run("a", ("gcn", "gcn+nl")), only])
-    assert of(found, "gcn+clar")[1].verdict == "better"
+    assert of(found, "gcn+clar")[1].reason == "search"
+    assert effect_of(found, "gcn+clar").verdict == "better"
     assert not any("other ranges" in text for text in found.conclusions)
 
 

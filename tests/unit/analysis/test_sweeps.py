@@ -6,8 +6,8 @@ import pytest
 from support.swept_scores import DEPTH, ERRORS, deep, run, table
 
 from clar_tune.analysis.comparison import compare
-from clar_tune.analysis.contrasts import family_of
 from clar_tune.analysis.layout import parts_of, split_label, to_cell, whole_condition
+from clar_tune.analysis.planned import family_of
 from clar_tune.analysis.records import Comparison
 from clar_tune.errors import StoreError
 
@@ -68,9 +68,11 @@ class TestColumns:
         assert (found.across.planned, found.across.pairs) == ((), ())
 
     def test_verdicts_are_told_by_column(self):
-        text = " ".join(table(DEPTH, deep).conclusions)
-        assert "clar clamp=1 against its backbone, 2 comparisons: better in 2" in text
-        assert "clar clamp=10 against its backbone, 2 comparisons: better in 2" in text
+        found = table(DEPTH, deep)
+        assert found.headline == "CLAR: effect decided in 4 of 4 cells: better in 4"
+        text = " ".join(found.conclusions)
+        assert "gcn+clar clamp=1 on cora (layers=2) (+1.02 ± 0.02)" in text
+        assert "gcn+clar clamp=10 on cora (layers=8) (+10.02 ± 0.02)" in text
 
     def test_runs_with_other_columns_are_not_joined(self):
         one, other = run(DEPTH, deep), run(DEPTH.replace("columns: [clamp]", ""), deep)
@@ -132,7 +134,8 @@ class TestErrors:
         row = found.rows[0]
         contrast = found.contrast(row, "gcn+clar")
         assert contrast.gain == pytest.approx(0.0502)
-        assert contrast.verdict == "better"
+        assert found.effect(row, "gcn+clar").verdict == "better"
+        assert found.effect(row, "gcn+clar").effect == pytest.approx(0.0502)
         assert found.score(row, "gcn+clar").best and not found.score(row, "gcn").best
 
     def test_the_ratio_is_that_of_the_mean_errors_beside_the_papers(self):

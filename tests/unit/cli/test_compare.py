@@ -61,7 +61,7 @@ def test_the_latest_run_is_compared_by_default(tmp_path):
 
 @pytest.mark.parametrize(
     ("form", "start"),
-    [("table", "━"), ("markdown", "# one: "), ("latex", "%"), ("csv", "runs,"), ("json", "{")],
+    [("table", "━"), ("markdown", "# CLAR: "), ("latex", "%"), ("csv", "runs,"), ("json", "{")],
 )
 def test_every_format_goes_to_stdout(tmp_path, form, start):
     keep(tmp_path, "one")

@@ -184,11 +184,11 @@ def test_intervals_of_a_few_do_not_hide_the_others():
 
 
 def test_an_interval_beyond_the_axis_ends_in_an_arrow(comparison):
-    narrow = [replace(c, half_width=0.001) for c in comparison.contrasts]
-    wide = [replace(narrow[0], half_width=5.0), *narrow[1:]]
+    narrow = [replace(effect, half=0.001) for effect in comparison.effects]
+    wide = [replace(narrow[0], half=5.0), *narrow[1:]]
 
-    def figure(contrasts):
-        (found, *_) = gain_figures(replace(comparison, contrasts=tuple(contrasts)))
+    def figure(effects):
+        (found, *_) = gain_figures(replace(comparison, effects=tuple(effects)))
         return found
 
     def drawn_marks(shown):
@@ -493,9 +493,10 @@ def test_without_the_paper_its_numbers_are_missing():
 def test_few_finals_have_no_verdict_and_a_single_one_no_interval():
     run = finished(SPACE, finals=1)
     figure, *_ = of_comparison(compare([run]), [run])
-    assert {row["verdict"] for row in figure.rows} == {"no verdict"}
-    assert {row["low"] for row in figure.rows} == {None}
-    assert "12 without a verdict" in figure.text
+    tested = [row for row in figure.rows if row["verdict"] != "unused"]
+    assert {row["verdict"] for row in tested} == {"undecided"}
+    assert {row["low"] for row in tested} == {None}
+    assert f"{len(tested)} undecided" in figure.text
     drawn(figure)
 
 

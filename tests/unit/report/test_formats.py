@@ -91,6 +91,8 @@ def swept() -> Comparison:
         rows=tuple(replace(row, condition=condition, metric="mse") for row in found.rows),
         scores=tuple(replace(score, condition=condition) for score in found.scores),
         contrasts=tuple(replace(c, condition=condition) for c in found.contrasts),
+        effects=tuple(replace(e, condition=condition) for e in found.effects),
+        backbones=tuple(replace(c, condition=condition) for c in found.backbones),
     )
 
 
@@ -139,6 +141,8 @@ def long() -> Comparison:
         rows=under(found.rows),
         scores=under(found.scores),
         contrasts=under(found.contrasts),
+        effects=under(found.effects),
+        backbones=under(found.backbones),
     )
 
 
@@ -216,7 +220,8 @@ def test_our_number_its_interval_and_the_papers_stand_below_each_other():
 def test_the_best_of_each_row_has_a_mark_and_is_bold():
     rows = [lines_of(printed("table", plain()), graph)[0] for graph in ("cham", "corn", "texas")]
     assert [row.count("*") for row in rows] == [1, 1, 1]
-    assert all(row.rstrip("§").endswith("*") for row in rows)  # sage+clar, the last, is best
+    # sage+clar, the last before the constant, is best
+    assert all(row.split()[-2].rstrip("§").endswith("*") for row in rows)
     best = next(f"{100 * score.mean:.2f}*" for score in plain().scores if score.best)
     assert f"\x1b[1m{best}" in printed("table", plain(), styled=True)
 
@@ -226,7 +231,8 @@ def test_digits_stand_in_line_whatever_marks_follow():
     top = lines_of(text, "texas")[0]
     middle, paper = text.splitlines()[text.splitlines().index(top) + 1 :][:2]
     points = [[match.start() for match in re.finditer(r"\.", line)] for line in (top, middle)]
-    assert points[0] == points[1] == [match.start() for match in re.finditer(r"\.", paper)]
+    *scores, _ = points[0]  # the constant has no interval
+    assert scores == points[1] == [match.start() for match in re.finditer(r"\.", paper)]
 
 
 def test_twelve_methods_fit_100_columns_in_one_block():
@@ -246,8 +252,12 @@ def test_nothing_is_wider_than_the_page_and_no_number_is_cut(made, width):
         assert numbers.score(score.mean, metric) in text
     for contrast in comparison.contrasts:
         assert numbers.gain(contrast.gain, metric) in text
-    verdicts = [c.verdict for c in comparison.contrasts]
-    assert len(re.findall(r"(better|worse|undecided|none) +\d+$", text, re.M)) == len(verdicts)
+    for effect in comparison.effects:
+        assert numbers.gain(effect.effect, metric) in text
+    words = "better|worse|equal|undecided|unused|at the floor|no result"
+    judged = text.partition("Effect of the penalty")[2].partition("Over distinct graphs")[0]
+    judged = judged.partition("Tuned gain")[0]
+    assert len(re.findall(rf"\b(?:{words})\b", judged)) == len(comparison.effects)
 
 
 def test_no_page_is_so_narrow_that_numbers_are_cut():
@@ -278,11 +288,45 @@ def test_names_of_methods_break_where_they_have_joints():
     assert header("abcdefgh", 3) == ("abc", "def", "gh")
 
 
-def test_the_conclusions_are_the_last_thing_on_a_terminal():
+def test_the_answer_is_the_first_thing_on_a_terminal():
     text = printed("table", plain())
-    box = text[text.index("╭─ What can be concluded") :]
-    assert "Validation chose weight 0" in box
-    assert text.index("How to read it") < text.index("╭─")
+    rule, headline, about, empty, box, *_ = text.splitlines()
+    assert set(rule) == {"━"} and not empty
+    assert headline == "CLAR: effect decided in 4 of 6 cells: better in 4"
+    assert about.startswith("simulated: simulated, tuned settings")
+    assert box.startswith("╭─ What can be concluded")
+    told = text[: text.index("╰")]
+    assert 1 <= told.count("•") <= 5 and "Unused: the search declined the penalty" in told
+
+
+def test_how_to_read_it_is_printed_on_demand():
+    short = render([document_of(plain(), explain=False)], "terminal")
+    assert "How to read it" not in short and "best: rows with the best mean" not in short
+    assert "* best of its row" in short, "signs are explained where they stand"
+    assert short.splitlines()[-1].startswith("--explain prints ")
+    assert "How to read it" in printed("table", plain())
+    for form in ("csv", "json"):
+        assert render([document_of(plain(), explain=False)], form) == printed(form, plain())
+
+
+def test_a_constant_stands_beside_all_scores_in_every_format():
+    for form in ("table", "markdown", "latex"):
+        text = printed(form, plain())
+        assert "constant" in text and "22.00" in text and "55.00" in text
+    assert {record["floor"] for record in records(plain()) if record["record"] == "score"} == {
+        *("0.22", "0.55", "0.52")
+    }
+    odd = replace(plain().scores[0], above_floor=False)
+    text = " ".join(printed("table", replace(plain(), scores=(odd, *plain().scores[1:]))).split())
+    assert f"{100 * odd.mean:.2f}⊥" in text and "⊥ not above the constant answer" in text
+
+
+def test_balanced_accuracy_stands_below_where_labels_shift():
+    assert "  balanced  " not in printed("table", plain())
+    rows = tuple(replace(row, shift=0.3) for row in plain().rows)
+    text = printed("table", replace(plain(), rows=rows))
+    (line, *_) = (line for line in text.splitlines() if line.startswith("  balanced "))
+    assert f"{100 * plain().scores[0].balanced:.2f}" in line
 
 
 def test_marks_are_explained():
@@ -353,12 +397,16 @@ def test_markdown_has_tables_of_equal_columns_and_no_html(made):
         *("em_open", "em_close"),
     }
     cells = rows_of(tokens)
-    assert len(cells) == 4
+    assert len(cells) == 7
     for rows in cells:
         assert len({len(row) for row in rows}) == 1
-    assert cells[0][0][1:] == [name(method).strip() for method in comparison.methods]
-    methods = {row[1].rstrip("§¶") for row in cells[1][1:]}
-    assert methods == {name(contrast.method) for contrast in comparison.contrasts}
+    assert cells[0][0][1:] == [
+        *(name(method).strip() for method in comparison.methods),
+        "constant",
+    ]
+    for table in (1, 3):  # effects, tuned gains
+        methods = {row[1].rstrip("§¶") for row in cells[table][1:]}
+        assert methods == {name(contrast.method) for contrast in comparison.contrasts}
 
 
 def rows_of(tokens: list[Any]) -> list[list[list[str]]]:
@@ -377,7 +425,7 @@ def rows_of(tokens: list[Any]) -> list[list[list[str]]]:
 def test_markdown_keeps_a_line_from_beginning_a_list():
     text = printed("markdown", replace(plain(), conclusions=("- 1", "+ 2", "3. 4", "# 5", "> 6")))
     tokens = MarkdownIt("commonmark").enable("table").parse(text)
-    assert sum(token.type == "bullet_list_open" for token in tokens) == 2
+    assert sum(token.type == "bullet_list_open" for token in tokens) == 3
     assert not any(token.type in ("ordered_list_open", "blockquote_open") for token in tokens)
 
 
@@ -404,7 +452,7 @@ def test_latex_escapes_every_special_sign():
 def test_latex_puts_rows_into_booktabs():
     text = printed("latex", plain())
     for rule in ("\\toprule", "\\midrule", "\\bottomrule"):
-        assert text.count(rule) == text.count("\\begin{longtable}") == 4
+        assert text.count(rule) == text.count("\\begin{longtable}") == 7
     score = next(score for score in plain().scores if score.best)
     assert f"\\textbf{{{100 * score.mean:.2f}}} $\\pm$ {100 * score.half_width:.2f}" in text
 
@@ -421,7 +469,12 @@ def test_csv_has_every_score_and_every_rival_in_full_precision():
     scores = [record for record in found if record["record"] == "score"]
     assert [float(record["mean"]) for record in scores] == [s.mean for s in plain().scores]
     gains = {(r["graph"], r["method"], r["against"]): r["gain"] for r in found if r["gain"]}
-    assert gains == {(c.graph, c.method, c.against): str(c.gain) for c in plain().contrasts}
+    compared = (*plain().contrasts, *plain().backbones)
+    assert gains == {(c.graph, c.method, c.against): str(c.gain) for c in compared}
+    effects = [record for record in found if record["record"] == "effect"]
+    assert [(r["graph"], r["method"], r["effect"], r["verdict"]) for r in effects] == [
+        (e.graph, e.method, str(e.effect), e.verdict) for e in plain().effects
+    ]
     rivals = [record for record in found if record["record"] == "rival"]
     assert len(rivals) == sum(c.rival for c in plain().contrasts) > 0
     assert {record["mean"] for record in rivals} == {""}  # no score is counted twice
@@ -526,7 +579,8 @@ def test_csv_has_method_and_column_apart():
 
 def test_a_long_table_is_an_excerpt_in_a_terminal_only():
     text = printed("table", long())
-    assert text.count("Excerpt: 15 of 90 lines, the first of every graph.") == 1
+    # scores, and backbones
+    assert text.count("Excerpt: 15 of 90 lines, the first of every graph.") == 2
     for graph in ("chameleon", "cornell", "texas"):
         assert f"{graph} (layers=4)" in text and f"{graph} (layers=5)" not in text
     for form in ("markdown", "latex", "csv", "json"):

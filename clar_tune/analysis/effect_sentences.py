@@ -1,0 +1,173 @@
+"""What effects come to, in sentences, each of which names cells."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from clar_tune.analysis.effect_records import PenaltyEffect
+from clar_tune.analysis.records import CHAMPION, Row
+from clar_tune.analysis.statistics import ENOUGH_UNITS
+from clar_tune.analysis.wording import counted, margin_of, named, points, some
+from clar_tune.metric import metric_named
+from clar_tune.precision import MOST
+
+DECIDED = ("better", "worse", "equal")
+AT = "At the configurations this search found, switching the penalty on"
+Metrics = Mapping[tuple[str, str], str]
+"""What each row is judged by; the graph and the condition name it."""
+
+
+def metrics_of(rows: Sequence[Row]) -> Metrics:
+    """The metric of each row."""
+    return {(row.graph, row.condition): row.metric for row in rows}
+
+
+def headline_of(effects: Sequence[PenaltyEffect], metrics: Metrics) -> str:
+    """How many effects are decided, and how: of clar, or of the first regularizer."""
+    (name, own), *_ = _by_regularizer(effects).items()
+    return f"{name.upper()}: {_tally(own, metrics)}"
+
+
+def other_tallies(effects: Sequence[PenaltyEffect], metrics: Metrics) -> Iterator[str]:
+    """The same of all other regularizers, in one sentence."""
+    _, *others = _by_regularizer(effects).items()
+    if others:
+        yield f"{'; '.join(f'{name}: {_tally(own, metrics)}' for name, own in others)}."
+
+
+def _by_regularizer(effects: Sequence[PenaltyEffect]) -> dict[str, list[PenaltyEffect]]:
+    """Effects of each, those of clar first."""
+    names = sorted(dict.fromkeys(e.regularizer for e in effects), key=lambda n: n != CHAMPION)
+    return {name: [e for e in effects if e.regularizer == name] for name in names}
+
+
+def _tally(effects: Sequence[PenaltyEffect], metrics: Metrics) -> str:
+    counts = {word: sum(effect.verdict == word for effect in effects) for word in DECIDED}
+    parts = [
+        f"{_within(effects, metrics) if word == 'equal' else word} in {count}"
+        for word, count in counts.items()
+        if count
+    ]
+    told = f": {', '.join(parts)}" if parts else ""
+    decided = f"{sum(counts.values())} of {counted(len(effects), 'cell')}"
+    return f"effect decided in {decided}{told}"
+
+
+def _within(effects: Sequence[PenaltyEffect], metrics: Metrics) -> str:
+    percent = any(metric_named(_metric(effect, metrics)).percent for effect in effects)
+    margin = next((e.margin for e in effects if e.verdict == "equal"), 0.01)
+    return f"equal within {margin_of(margin)}" if percent else "equal within the margin"
+
+
+def decided_cells(effects: Sequence[PenaltyEffect], metrics: Metrics) -> Iterator[str]:
+    """Which effects are decided, with their numbers."""
+    ordered = [effect for own in _by_regularizer(effects).values() for effect in own]
+    parts = []
+    for word in DECIDED:
+        own = [effect for effect in ordered if effect.verdict == word]
+        told = _within(own, metrics) if word == "equal" else word
+        if own:
+            parts.append(f"{told}: {_with_numbers(own, metrics)}")
+    if parts:
+        yield f"{AT} changes {_what(effects, metrics)}. {_capital('; '.join(parts))}."
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]
+
+
+def _with_numbers(effects: Sequence[PenaltyEffect], metrics: Metrics) -> str:
+    return some(
+        f"{named(e)} ({_number(e, metrics)}{f', by less than {margin_of(e.margin)}' * e.small})"
+        for e in effects
+    )
+
+
+def _number(effect: PenaltyEffect, metrics: Metrics) -> str:
+    half = effect.half if effect.scope == "splits" else effect.nodes_half
+    return points(effect.effect or 0.0, _metric(effect, metrics), half)
+
+
+def _what(effects: Sequence[PenaltyEffect], metrics: Metrics) -> str:
+    kinds = dict.fromkeys(_metric(effect, metrics) for effect in effects if effect.units)
+    return " or ".join(
+        f"{kind} (points)" if metric_named(kind).percent else kind for kind in kinds
+    )
+
+
+def undecided_cells(effects: Sequence[PenaltyEffect], rows: Sequence[Row]) -> Iterator[str]:
+    """Which are not, and what would decide them."""
+    own = [effect for effect in effects if effect.verdict == "undecided"]
+    if own:
+        metrics, sizes = metrics_of(rows), {(r.graph, r.condition): r.test_nodes for r in rows}
+        listed = some(
+            f"{named(e)} ({_number(e, metrics)}; {_decides(e, sizes[e.graph, e.condition])})"
+            for e in own
+        )
+        yield f"Undecided: {listed}."
+
+
+def _decides(effect: PenaltyEffect, test_nodes: int) -> str:
+    """What would decide a cell."""
+    told = {
+        "files": f"more finals add seeds, not splits: {counted(effect.units, 'split file')}",
+        "nodes": f"more finals do not help: {counted(test_nodes, 'test node')}",
+        "margin": f"it may lie near the margin, {counted(effect.units, 'final')} are enough to "
+        "find none or a larger one",
+        "spread": "the same difference in every pair, nothing to weigh it against",
+        "collapsed": "collapsed trainings hide it",
+        "many": f"more than {MOST:,} finals",
+    }
+    if effect.needed is None:
+        return told[effect.reason]
+    return f"about {counted(max(effect.needed, ENOUGH_UNITS), 'final')}"
+
+
+def floor_cells(effects: Sequence[PenaltyEffect]) -> Iterator[str]:
+    """Cells in which neither side beats a constant answer."""
+    own = [effect for effect in effects if effect.verdict == "at the floor"]
+    if own:
+        yield (
+            f"At the floor: with and without the penalty no better than a constant answer in "
+            f"{some(map(named, own))}."
+        )
+
+
+def one_half_cells(effects: Sequence[PenaltyEffect]) -> Iterator[str]:
+    """Effects without the plain winner's half, which lean towards the penalty."""
+    own = [e for e in effects if e.kept is not None and e.crossed is None]
+    if own:
+        yield (
+            f"Only on less off, at the regularized winner's parameters, which lean towards the "
+            f"penalty: {some(map(named, own))}."
+        )
+
+
+def collapsed_cells(effects: Sequence[PenaltyEffect]) -> Iterator[str]:
+    """Cells with trainings far below the others."""
+    own = [effect for effect in effects if effect.collapsed]
+    if own:
+        listed = (f"{named(e)} ({e.collapsed} of {e.finals} collapsed)" for e in own)
+        yield f"Trainings more than 25 points below their median: {some(listed)}."
+
+
+def complement_cells(effects: Sequence[PenaltyEffect], metrics: Metrics) -> Iterator[str]:
+    """What pairs of the complement do beyond pairs of any nodes, and beyond nl."""
+    parts = []
+    for field, against in (("over_any", "pairs of any nodes"), ("over_nl", "nl")):
+        own = [e for e in effects if getattr(e, field) is not None]
+        adds = [e for e in own if getattr(e, field) > (getattr(e, f"{field}_half") or 0.0)]
+        if own:
+            listed = some((f"{named(e)} {_difference(e, field, metrics)}" for e in adds or own), 3)
+            parts.append(
+                f"than {against} in {len(adds)} of {counted(len(own), 'cell')} ({listed})"
+            )
+    if parts:
+        yield f"The complement does more {', '.join(parts)}, by unadjusted 95 % intervals."
+
+
+def _difference(effect: PenaltyEffect, field: str, metrics: Metrics) -> str:
+    half = getattr(effect, f"{field}_half")
+    return points(getattr(effect, field), _metric(effect, metrics), half)
+
+
+def _metric(effect: PenaltyEffect, metrics: Metrics) -> str:
+    return metrics.get((effect.graph, effect.condition), "accuracy")

@@ -1,0 +1,233 @@
+"""Verdicts on effects, family by family: all cells planned for one regularizer and protocol."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from clar_tune.analysis.effect_records import NODES, SPLITS, PenaltyEffect
+from clar_tune.analysis.effects import Measured, measured
+from clar_tune.analysis.layout import Place
+from clar_tune.analysis.planned import PlannedCell
+from clar_tune.analysis.samples import Sample
+from clar_tune.analysis.scopes import Effect
+from clar_tune.analysis.statistics import ENOUGH_UNITS
+from clar_tune.analysis.verdicts import Finding, Verdict, level_of_look, verdicts
+from clar_tune.precision import finals_to_decide
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judging:
+    """What all cells of a comparison are judged by."""
+
+    margin: float
+    look: int = 0
+    """How often finals were added after verdicts could be read."""
+    scope: str = SPLITS
+    """Which of both scopes verdicts are of."""
+
+    @property
+    def level(self) -> float:
+        """Of each of both procedures of Holm."""
+        return level_of_look(self.look)
+
+
+def effects_of(
+    samples: Mapping[Place, Sample],
+    cells: Sequence[PlannedCell],
+    protocols: Mapping[Place, str],
+    judging: Judging,
+) -> list[PenaltyEffect]:
+    """One for every planned cell of each family that was to have effects."""
+    found = {
+        cell: measured(samples[cell.place], samples.get(cell.plain) if cell.plain else None)
+        for cell in cells
+        if cell.place in samples
+    }
+    families: dict[tuple[str, str], list[PlannedCell]] = {}
+    for cell in cells:
+        families.setdefault((cell.regularizer, protocols[cell.place]), []).append(cell)
+    judged: dict[PlannedCell, PenaltyEffect] = {}
+    for (_, protocol), family in families.items():
+        if not _has_effects(family, samples, found):
+            continue
+        drawn = [_Drawn.of(cell, samples, found.get(cell), judging) for cell in family]
+        said = verdicts([one.finding for one in drawn], judging.level)
+        for one, verdict in zip(drawn, said, strict=True):
+            judged[one.cell] = _recorded(one, verdict, protocol, len(family), judging)
+    return [judged[cell] for cell in cells if cell in judged]
+
+
+def _has_effects(
+    family: Sequence[PlannedCell],
+    samples: Mapping[Place, Sample],
+    found: Mapping[PlannedCell, Measured | None],
+) -> bool:
+    """Whether arms were planned; without them, whether all winners happen to tell an effect."""
+    there = [cell for cell in family if cell in found]
+    planned = any(samples[cell.place].study.planned.arms for cell in there)
+    known = [found[cell] for cell in there]
+    used = any(result is not None and not result.unused for result in known)
+    return planned and any(known) or used and all(known)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Drawn:
+    """A cell with what was measured, in the scope of its verdict."""
+
+    cell: PlannedCell
+    sample: Sample | None
+    result: Measured | None
+    scope: str
+    effect: Effect | None
+    """In that scope."""
+    margin: float
+    finding: Finding
+
+    @staticmethod
+    def of(
+        cell: PlannedCell,
+        samples: Mapping[Place, Sample],
+        result: Measured | None,
+        judging: Judging,
+    ) -> "_Drawn":
+        sample = samples.get(cell.place)
+        by_nodes = judging.scope == NODES and result is not None and result.nodes is not None
+        effect = None if result is None else result.nodes if by_nodes else result.effect
+        is_error = sample is not None and sample.is_error
+        # What a difference of errors means depends on their size.
+        margin = judging.margin * (result.level if result is not None and is_error else 1.0)
+        return _Drawn(
+            cell=cell,
+            sample=sample,
+            result=result,
+            scope=NODES if by_nodes else SPLITS,
+            effect=effect,
+            margin=margin,
+            finding=_finding(result, effect, margin),
+        )
+
+
+def _finding(result: Measured | None, effect: Effect | None, margin: float) -> Finding:
+    """What is known of a cell before its family is judged."""
+    if result is None:
+        return Finding(missing=True)
+    if result.unused:
+        return Finding(unused=True)
+    known = effect is not None and len(result.values) >= ENOUGH_UNITS
+    p = effect.p_difference if effect and known else 1.0
+    ahead = result.on_plain
+    return Finding(
+        mean=result.mean,
+        p_difference=max(p, result.p_of_flips) if result.collapsed else p,
+        p_equal=effect.p_equal(margin) if effect and known else 1.0,
+        no_spread=known and effect is not None and not effect.error,
+        may_be_better=result.above is not False
+        and (ahead is None or ahead.mean + ahead.half_width() >= 0),
+        may_be_worse=result.plain_above is not False,
+        beats_floor=result.above is not False or result.plain_above is not False,
+        may_be_equal=not result.collapsed,
+    )
+
+
+def _recorded(
+    one: _Drawn, verdict: Verdict, protocol: str, family: int, judging: Judging
+) -> PenaltyEffect:
+    graph, condition, method = one.cell.place
+    bare = PenaltyEffect(
+        graph=graph,
+        condition=condition,
+        method=method,
+        against=one.cell.plain[2] if one.cell.plain else "",
+        regularizer=one.cell.regularizer,
+        protocol=protocol,
+        verdict=verdict.word,
+        family=family,
+        scope=one.scope,
+        margin=one.margin,
+    )
+    result, effect = one.result, one.effect
+    if result is None or one.sample is None:
+        return replace(bare, reason="arms" if one.sample else "missing")
+    whole = replace(
+        bare,
+        small=verdict.small,
+        effect=result.mean,
+        units=len(result.values),
+        unit=one.sample.ground.unit,
+        on_plain=_mean(result.on_plain),
+        on_plain_half=_half(result.on_plain),
+        above_floor=result.above,
+        plain_above_floor=result.plain_above,
+        collapsed=result.collapsed,
+        finals=result.finals,
+    )
+    if result.unused:
+        return replace(whole, half=0.0, error=0.0)
+    needed, reason = _wanted(one, verdict.word, family, judging)
+    return replace(
+        whole,
+        half=_half(result.effect),
+        error=result.effect.error if result.effect else None,
+        freedom=result.effect.freedom if result.effect else 0,
+        kept=_mean(result.kept),
+        kept_half=_half(result.kept),
+        crossed=_mean(result.crossed) if result.has_cross else None,
+        crossed_half=_half(result.crossed) if result.has_cross else None,
+        nodes_half=_half(result.nodes),
+        p=effect.p_difference if effect else None,
+        p_holm=verdict.p_difference,
+        p_equal=effect.p_equal(one.margin) if effect else None,
+        p_equal_holm=verdict.p_equal,
+        spread=_spread(result),
+        detectable=effect.detectable(family) if effect else None,
+        needed=needed,
+        reason=reason,
+        balanced=_mean(result.balanced),
+        balanced_half=_half(result.balanced),
+        over_nl=_mean(result.over_nl),
+        over_nl_half=_half(result.over_nl),
+        over_any=_mean(result.over_any),
+        over_any_half=_half(result.over_any),
+        at_cap=_at_cap(one.sample, len(result.values)),
+    )
+
+
+def _wanted(one: _Drawn, word: str, family: int, judging: Judging) -> tuple[int | None, str]:
+    """How many finals would decide an undecided cell, or why no number of them is told."""
+    result, sample = one.result, one.sample
+    if word != "undecided" or result is None or sample is None:
+        return None, ""
+    spread, units = _spread(result), len(result.values)
+    if spread is None or one.effect is None:
+        return ENOUGH_UNITS, "finals"
+    if result.collapsed:
+        return None, "collapsed"
+    if not spread:
+        return None, "spread"
+    if sample.ground.unit == "file":
+        return None, "files"
+    needed = finals_to_decide(spread, one.margin, round(family * 2.0**judging.look))
+    if needed is None:
+        return None, "many"
+    if needed > units:
+        return needed, "finals" if units < ENOUGH_UNITS else ""
+    return None, "nodes" if one.scope == NODES else "margin"
+
+
+def _at_cap(sample: Sample, units: int) -> bool:
+    """Whether precision would have had more finals than were allowed."""
+    rule = sample.study.planned.precision
+    return rule is not None and units >= rule["at_most"]
+
+
+def _spread(result: Measured) -> float | None:
+    return float(np.std(result.values, ddof=1)) if len(result.values) > 1 else None
+
+
+def _mean(effect: Effect | None) -> float | None:
+    return None if effect is None else effect.mean
+
+
+def _half(effect: Effect | None) -> float | None:
+    return None if effect is None else effect.half_width()
