@@ -112,7 +112,7 @@ def _decides(effect: PenaltyEffect, test_nodes: int) -> str:
         "nodes": f"more finals do not help: {counted(test_nodes, 'test node')}",
         "margin": f"it may lie near the margin, {counted(effect.units, 'final')} are enough to "
         "find none or a larger one",
-        "spread": "the same difference in every pair, nothing to weigh it against",
+        "spread": "the same in every pair, so that there is no test",
         "collapsed": "collapsed trainings hide it",
         "many": f"more than {MOST:,} finals",
     }
