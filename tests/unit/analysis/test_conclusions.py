@@ -190,7 +190,7 @@ class TestDetectable:
     def test_one_comparison_is_told_as_one(self):
         wild = {"gcn": PLAIN, "gcn+clar": PLAIN[::-1]}
         found = compare([table(wild, methods=("gcn", "gcn+clar"))])
-        assert found.headline == "CLAR: effect decided in 0 of 1 cell"
+        assert found.headline == "CLAR: effect decided in 0 of 1 cell: undecided in 1"
         (sentence,) = (text for text in found.conclusions if text.startswith("Undecided"))
         assert sentence == "Undecided: gcn+clar on texas (+0.00 ± 7.85; about 348 finals)."
 
