@@ -39,11 +39,11 @@ class Findings(NamedTuple):
 
 def headline_of(found: Findings) -> str:
     """The answer in one line."""
-    if found.effects:
-        return of_effects.headline_of(found.effects, of_effects.metrics_of(found.rows))
     first = next(correlation_sentences(found.correlations), "")
     if first:
         return first
+    if found.effects:
+        return of_effects.headline_of(found.effects, of_effects.metrics_of(found.rows))
     regularizers = list(dict.fromkeys(filter(None, map(regularizer_of, found.places))))
     if regularizers and found.scores:
         names = ", ".join(name.upper() for name in regularizers)
@@ -66,7 +66,7 @@ def _answers(found: Findings) -> Iterator[str]:
     correlated = list(correlation_sentences(found.correlations))
     yield from _shift(found.rows)
     yield from found.mixed
-    yield from correlated if effects else correlated[1:]
+    yield from correlated[1:]  # the first is the headline
     yield from of_effects.decided_cells(effects, metrics)
     yield from of_effects.undecided_cells(effects, found.rows)
     yield from of_effects.other_tallies(effects, metrics) if effects else ()

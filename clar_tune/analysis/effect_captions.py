@@ -49,7 +49,9 @@ def _verdicts(
     sizes = ", ".join(f"{name} {count}" for (name, _), count in families.items())
     level = f"{100 * judging.level:.3g} %"
     scope = "test nodes as a sample" if judging.scope == NODES else "new splits of this graph"
-    margin = margin_of(judging.margin) if percent else f"{judging.margin:.0%} of the plain error"
+    margin = (
+        margin_of(judging.margin) if percent else f"{100 * judging.margin:g} % of the plain error"
+    )
     yield (
         f"Verdicts ({scope}): Holm's correction over all planned cells of a regularizer "
         f"({sizes}), once for differences, once for equality within {margin}, each at {level}: at "

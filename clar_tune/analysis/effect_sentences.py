@@ -1,5 +1,6 @@
 """What effects come to, in sentences, each of which names cells."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from clar_tune.analysis.effect_records import PenaltyEffect
@@ -10,6 +11,7 @@ from clar_tune.metric import metric_named
 from clar_tune.precision import MOST
 
 DECIDED = ("better", "worse", "equal")
+OPEN = ("undecided", "unused", "at the floor", "none")
 AT = "At the configurations this search found, switching the penalty on"
 Metrics = Mapping[tuple[str, str], str]
 """What each row is judged by; the graph and the condition name it."""
@@ -40,15 +42,15 @@ def _by_regularizer(effects: Sequence[PenaltyEffect]) -> dict[str, list[PenaltyE
 
 
 def _tally(effects: Sequence[PenaltyEffect], metrics: Metrics) -> str:
-    counts = {word: sum(effect.verdict == word for effect in effects) for word in DECIDED}
+    counts = Counter(effect.verdict for effect in effects)
+    decided = sum(counts[word] for word in DECIDED)
+    told = {"equal": _within(effects, metrics), "none": "no result"}
     parts = [
-        f"{_within(effects, metrics) if word == 'equal' else word} in {count}"
-        for word, count in counts.items()
-        if count
+        f"{told.get(word, word)} in {counts[word]}"
+        for word in (DECIDED if decided else OPEN)
+        if counts[word]
     ]
-    told = f": {', '.join(parts)}" if parts else ""
-    decided = f"{sum(counts.values())} of {counted(len(effects), 'cell')}"
-    return f"effect decided in {decided}{told}"
+    return f"effect decided in {decided} of {counted(len(effects), 'cell')}: {', '.join(parts)}"
 
 
 def _within(effects: Sequence[PenaltyEffect], metrics: Metrics) -> str:
@@ -112,7 +114,7 @@ def _decides(effect: PenaltyEffect, test_nodes: int) -> str:
         "nodes": f"more finals do not help: {counted(test_nodes, 'test node')}",
         "margin": f"it may lie near the margin, {counted(effect.units, 'final')} are enough to "
         "find none or a larger one",
-        "spread": "the same difference in every pair, nothing to weigh it against",
+        "spread": "the same in every pair, so that there is no test",
         "collapsed": "collapsed trainings hide it",
         "many": f"more than {MOST:,} finals",
     }

@@ -45,7 +45,10 @@ def many(**counts: int) -> list[PenaltyEffect]:
             "CLAR: effect decided in 11 of 15 cells: better in 3, worse in 1, "
             "equal within 1 point in 7",
         ),
-        ({"undecided": 2, "floor": 1}, "CLAR: effect decided in 0 of 3 cells"),
+        (
+            {"undecided": 2, "floor": 1},
+            "CLAR: effect decided in 0 of 3 cells: undecided in 2, at the floor in 1",
+        ),
         ({"better": 1}, "CLAR: effect decided in 1 of 1 cell: better in 1"),
     ],
 )
