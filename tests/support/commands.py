@@ -221,15 +221,17 @@ def assert_exact(place: Place, run: str, trials: int, repeats: int, finals: int)
     by_trial: dict[tuple[str, str, int], list[int]] = {}
     for row in place.repeats(run):
         by_trial.setdefault((row["graph"], row["method"], row["trial"]), []).append(row["repeat"])
-    by_study: dict[tuple[str, str], list[int]] = {}
+    by_arm: dict[tuple[str, str], dict[str, list[int]]] = {}
     for row in place.finals(run):
-        by_study.setdefault((row["graph"], row["method"]), []).append(row["repeat"])
-    assert by_study.keys() == studies.keys()
+        arms = by_arm.setdefault((row["graph"], row["method"]), {})
+        arms.setdefault(row["arm"], []).append(row["repeat"])
+    assert by_arm.keys() == studies.keys()
     place.trainings(run)
     for study, rows in studies.items():
         assert [row["trial"] for row in rows] == list(range(trials))
         assert {row["state"] for row in rows} <= {"complete", "pruned", "failed"}
-        assert sorted(by_study[study]) == list(range(finals))
+        assert "on" in by_arm[study]
+        assert all(sorted(own) == list(range(finals)) for own in by_arm[study].values())
         for row in rows:
             assert by_trial.get((*study, row["trial"]), []) == list(range(row["repeats"]))
             assert (row["repeats"] == repeats) == (row["state"] == "complete")
@@ -252,8 +254,8 @@ def copy_of(place: Place, folder: Path) -> Place:
     return Place(folder, (place.folder / "space.yaml").read_text())
 
 
-def _index(row: dict[str, Any]) -> int:
-    return int(row.get("repeat", 0))
+def _index(row: dict[str, Any]) -> tuple[str, int]:
+    return str(row.get("arm", "")), int(row.get("repeat", 0))
 
 
 def _command(process: psutil.Process) -> str:
