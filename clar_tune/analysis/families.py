@@ -203,15 +203,19 @@ def _wanted(one: _Drawn, word: str, family: int, judging: Judging) -> tuple[int 
         return ENOUGH_UNITS, "finals"
     if result.collapsed:
         return None, "collapsed"
-    if not spread:
-        return None, "spread"
+    if not one.effect.error:
+        return (ENOUGH_UNITS, "finals") if units < ENOUGH_UNITS else (None, "spread")
     if sample.ground.unit == "file":
         return None, "files"
+    if sample.ground.test_share:  # Nadeau and Bengio's error has a part that no final lowers
+        return None, "nodes"
     needed = finals_to_decide(spread, one.margin, round(family * 2.0**judging.look))
     if needed is None:
         return None, "many"
+    if units < ENOUGH_UNITS:
+        return max(needed, ENOUGH_UNITS), "finals"
     if needed > units:
-        return needed, "finals" if units < ENOUGH_UNITS else ""
+        return needed, ""
     return None, "nodes" if one.scope == NODES else "margin"
 
 
