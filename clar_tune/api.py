@@ -192,9 +192,11 @@ def extend(
     opened = _opened(store, launch, say)
 
     def enlarged(plan: Plan) -> Plan:
-        return _enlarged(plan, trials, finals, ablation=ablation)
+        had = _finals_of(opened, stored.name, plan)
+        return _enlarged(plan, trials, had + finals if finals else None, ablation=ablation)
 
-    return _continued(opened, opened.find(run), enlarged, launch, observe, looks=int(finals > 0))
+    stored = opened.find(run)
+    return _continued(opened, stored, enlarged, launch, observe, looks=int(finals > 0))
 
 
 def _opened(store: Address, launch: Launch, say: Say) -> Store:
@@ -298,19 +300,29 @@ def _check_threads(plan: Plan, launch: Launch) -> None:
         )
 
 
-def _enlarged(plan: Plan, trials: int, finals: int, *, ablation: bool) -> Plan:
+def _finals_of(store: Store, name: str, plan: Plan) -> int:
+    """How many finals each winner of a run has; the most of them where precision decided it."""
+    study = plan.studies[0]
+    if study.precision is None:
+        return study.finals
+    return max((final.repeat + 1 for final in store.finals(name)), default=study.finals)
+
+
+def _enlarged(plan: Plan, trials: int, finals: int | None, *, ablation: bool) -> Plan:
     """The plan with a larger budget; the start-up of its searches stays what it was."""
     from clar_tune.space import make_plan
 
     study, options = plan.studies[0], plan.options
-    if options.ablation and not trials and not finals:
-        raise ParameterError("its winners have all their arms: there is nothing to add.")
     changed = replace(
         options,
         trials=study.rules.trials + trials if trials else options.trials,
-        finals=study.finals + finals if finals else options.finals,
+        finals=options.finals if finals is None else finals,
         first_trials=options.first_trials or study.rules.trials,
         ablation=options.ablation or ablation,
     )
     engines = {study.place: study.engine for study in plan.studies}
-    return make_plan(plan.space, changed).trained_by(engines)
+    larger = make_plan(plan.space, changed).trained_by(engines)
+    arms = [[one.arms for one in some.studies] for some in (plan, larger)]
+    if not trials and not finals and arms[0] == arms[1]:
+        raise ParameterError("ablation: its winners have all arms that its space asks for.")
+    return larger

@@ -1,7 +1,7 @@
 """How many finals an effect needs: for an interval of a given width, or for a verdict."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +18,10 @@ POWER = 0.8
 
 MOST = 10_000
 """More finals than this are no advice."""
+
+
+Scores = Mapping[int, float]
+"""Test scores of finals by their numbers."""
 
 
 @stored_as("half_width", "at_least", "at_most")
@@ -58,6 +62,18 @@ def finals_of_stein(first: ArrayLike, rule: Precision) -> int:
 def finals_of_graph(effects: Sequence[ArrayLike], rule: Precision) -> int:
     """The largest of its primary effects' numbers, which all methods of a graph get."""
     return max((finals_of_stein(first, rule) for first in effects), default=rule.at_least)
+
+
+def first_effects(arms: Mapping[str, Scores], plain: Scores, count: int) -> list[float] | None:
+    """The effect of a penalty in each of the first finals; none while one of them is missing.
+
+    It is the mean of on - off and cross - plain, on the same pair.
+    """
+    scores = [arms.get(arm, {}) for arm in ("on", "off", "cross")]
+    if any(number not in own for own in (*scores, plain) for number in range(count)):
+        return None
+    on, off, cross = scores
+    return [((on[n] - off[n]) + (cross[n] - plain[n])) / 2 for n in range(count)]
 
 
 def finals_to_decide(deviation: float, margin: float, tests: int) -> int | None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeVar
 
 from clar_tune.analysis.arms import arms_in, idle_in, plain_partners
+from clar_tune.analysis.finals_needed import finals_by_precision
 from clar_tune.analysis.manifest_upgrade import upgraded
 from clar_tune.metric import metric_named
 from clar_tune.rows import FinalRow, PlannedStudy, RepeatScore, RunRow, StudyKey, TrialRow
@@ -27,6 +28,8 @@ class StudyView:
     idle: frozenset[str] = frozenset()
     """Planned arms that the winner does not have: they would be the winner itself, or there is
     no plain winner to cross it with."""
+    decided_finals: int | None = None
+    """Finals of each arm, once the precision of its graph's effects has decided how many."""
     curves: Mapping[int, tuple[float, ...]] = field(default_factory=dict)
     """Validation scores of each trial's repeats in order, where they were asked for."""
 
@@ -69,7 +72,7 @@ class StudyView:
     @property
     def finals_asked(self) -> int:
         """Finals that each arm of its winner was to have."""
-        return self.planned.finals
+        return self.decided_finals or self.planned.finals
 
     @property
     def arms_asked(self) -> tuple[str, ...]:
@@ -175,7 +178,11 @@ def studies_of(
         partner = partners.get(study[:3])
         plain = views.get((*partner, study[3])) if partner else None
         found.append(_with_arms(view, plain, tested.get(study, [])))
-    return found
+    decided = finals_by_precision(row, found)
+    return [
+        replace(view, decided_finals=decided[view.graph]) if view.graph in decided else view
+        for view in found
+    ]
 
 
 class OfStudy(Protocol):

@@ -59,6 +59,8 @@ class ArrayGraph:
     num_outputs: int
     metric: str
     targets: Floats | None  # [N, T]
+    contrasts: dict[tuple[int, int], Any] = field(default_factory=dict)
+    """Those of madreg, by its orders of near and remote partners."""
     _scaled: dict[str, tuple[Csr, Csr]] = field(default_factory=dict)
 
     @staticmethod

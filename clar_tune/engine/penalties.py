@@ -9,6 +9,7 @@ from clar_tune.engine.arrays import Csr, Floats, Numbers
 from clar_tune.engine.compiling import kernel
 from clar_tune.engine.complement import Draws, draw_complement
 from clar_tune.engine.laplacian import released, trace
+from clar_tune.engine.madreg import half_product, through_lengths, unit_vectors
 from clar_tune.engine.preg import cross_smoothed, squared_change
 from clar_tune.engine.problem import Data, Layers, Rules, Work
 from clar_tune.engine.randomness import COMPLEMENT, key_of
@@ -43,6 +44,8 @@ class Penalty(NamedTuple):
     every: Numbers
     nothing: Floats
     crossed: bool  # preg's form ce
+    floor: float  # values below have no gradient
+    offset: float  # madreg's constant
 
 
 @kernel
@@ -55,6 +58,8 @@ def add_penalty(
         loss = _clar(penalty, layers, rules, epoch, work)
     elif penalty.kind == PREG:
         loss = _preg(penalty, layers, data, work)
+    elif penalty.kind == MADREG:
+        loss = _madreg(penalty, layers, work)
     return loss
 
 
@@ -103,15 +108,26 @@ def _preg(penalty: Penalty, layers: Layers, data: Data, work: Work) -> float:
 
 
 @kernel
+def _madreg(penalty: Penalty, layers: Layers, work: Work) -> float:
+    """MADReg, with the contrast of its partners in ``penalty.graph``."""
+    width, unit, spread = layers.outputs[layers.depth - 1], penalty.smoothed, penalty.spread
+    unit_vectors(work.outputs, width, unit)
+    multiply(penalty.graph, penalty.every, unit, width, penalty.nothing, width, spread, width)
+    value = penalty.offset + half_product(unit, spread)
+    through_lengths(work.outputs, unit, width, spread, penalty.y)
+    return add_term(penalty, 0, value, 1.0, work.d_outputs)
+
+
+@kernel
 def add_term(penalty: Penalty, term: int, value: float, scale: float, gradient: Floats) -> float:
-    """``w * clamp(value, 0, c)``, and ``w * scale * y`` to the gradient where it has one."""
+    """``w * clamp(value, floor, c)``; ``w * scale * y`` to the gradient where it has one."""
     weight: float = penalty.weights[term]
     penalty.values[term] = value
-    penalty.active[term] += 0 < value <= penalty.clamp
+    penalty.active[term] += penalty.floor < value <= penalty.clamp
     penalty.above[term] += value > penalty.clamp
-    penalty.zero[term] += value <= penalty.rounding
-    if value < 0:
-        return 0.0
+    penalty.zero[term] += value <= penalty.floor or abs(value) <= penalty.rounding
+    if value < penalty.floor:
+        return weight * penalty.floor
     if value > penalty.clamp:
         return weight * penalty.clamp
     factor = np.float32(weight * scale)

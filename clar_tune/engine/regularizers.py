@@ -9,23 +9,34 @@ import numpy as np
 
 from clar_tune.engine.arrays import ArrayGraph, Csr, no_matrix
 from clar_tune.engine.complement import ANY, EDGE, NODE, draws_of
-from clar_tune.engine.penalties import CLAR, NODE_MEAN, NONE, PREG, RELEASED, TRACE, Penalty
+from clar_tune.engine.madreg import Contrast
+from clar_tune.engine.penalties import (
+    CLAR,
+    MADREG,
+    NODE_MEAN,
+    NONE,
+    PREG,
+    RELEASED,
+    TRACE,
+    Penalty,
+)
 
 SAMPLINGS = {"node": NODE, "edge": EDGE, "any": ANY}
 REDUCTIONS = {"trace": TRACE, "node-mean": NODE_MEAN, "released": RELEASED}
 ROUNDING = 1e-12
 """Of an energy per node."""
 
-KINDS = {"clar": CLAR, "nl": CLAR, "preg": PREG}
+KINDS = {"clar": CLAR, "nl": CLAR, "preg": PREG, "madreg": MADREG}
 WITH_PENALTY = frozenset({"clar", "nl", "preg", "madreg"})
 
 
 @dataclass(frozen=True, eq=False)
 class Terms:
-    """The penalty of a training, and the names of its terms."""
+    """The penalty of a training, the names of its terms, and what is told of the graph."""
 
     penalty: Penalty
     names: tuple[str, ...]
+    facts: Mapping[str, float]
 
 
 def terms_of(regularizer: str, graph: ArrayGraph, width: int, params: Mapping[str, Any]) -> Terms:
@@ -34,10 +45,11 @@ def terms_of(regularizer: str, graph: ArrayGraph, width: int, params: Mapping[st
     kind = KINDS[regularizer] if weights else NONE
     sampling = str(params.get("sampling", "node"))
     samples = int(params.get("samples", 1)) if "com" in weights else 0
-    matrix = _matrix(kind, graph)
+    contrast = _contrast(graph, params) if regularizer == "madreg" else None
+    matrix = contrast.matrix if kind == MADREG and contrast else _matrix(kind, graph)
     draws = len(matrix.columns) if sampling == "edge" else graph.num_nodes
     size = graph.num_nodes * width if weights else 0
-    other = size if kind == PREG else 0
+    other = size if kind in (PREG, MADREG) else 0
     clamp = params.get("clamp") if weights else None
     penalty = Penalty(
         kind=kind,
@@ -62,8 +74,25 @@ def terms_of(regularizer: str, graph: ArrayGraph, width: int, params: Mapping[st
         every=np.arange(graph.num_nodes, dtype=np.uint32),
         nothing=np.zeros(width, np.float32),
         crossed=params.get("form") == "ce",
+        floor=-math.inf if kind == MADREG and clamp is None else 0.0,
+        offset=contrast.offset if contrast else 0.0,
     )
-    return Terms(penalty, tuple(weights))
+    return Terms(penalty, tuple(weights), _facts(contrast))
+
+
+def _contrast(graph: ArrayGraph, params: Mapping[str, Any]) -> Contrast:
+    """That of madreg's partners, made once for a graph."""
+    orders = int(params["near"]), int(params["remote"])
+    contrast: Contrast | None = graph.contrasts.get(orders)
+    if contrast is None:
+        contrast = graph.contrasts[orders] = Contrast.of(graph.undirected, *orders)
+    return contrast
+
+
+def _facts(contrast: Contrast | None) -> dict[str, float]:
+    if contrast is None:
+        return {}
+    return {"near_share": contrast.near_share, "remote_share": contrast.remote_share}
 
 
 def _weights(regularizer: str, params: Mapping[str, Any]) -> dict[str, float]:
@@ -71,6 +100,8 @@ def _weights(regularizer: str, params: Mapping[str, Any]) -> dict[str, float]:
     if regularizer in ("clar", "nl"):
         scale = float(params.get("scale", 1.0))
         return {"com": scale * params.get("beta", 0.0), "ori": scale * params["alpha"]}
+    if regularizer == "madreg":
+        return {"madgap": -float(params["weight"])}
     return {"preg": float(params["weight"])} if regularizer == "preg" else {}
 
 

@@ -37,11 +37,12 @@ class Task(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """A task, how its weights are laid out, and the names of the terms of its penalty."""
+    """A task, how its weights are laid out, and what stands for the terms of its penalty."""
 
     task: Task
     layout: Layout
     terms: tuple[str, ...]
+    facts: Mapping[str, float]
 
     def outputs(self) -> Floats:
         """The outputs [N, C] that the program has left, without padding."""
@@ -85,7 +86,7 @@ def task_of(
         history=np.zeros(spec.max_epochs if history else 0),
         progress=np.zeros(4),
     )
-    return Prepared(task, layout, terms.names)
+    return Prepared(task, layout, terms.names, terms.facts)
 
 
 def _rules(spec: TrainSpec, layout: Layout) -> Rules:

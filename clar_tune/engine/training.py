@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clar_tune.engine.arrays import ArrayGraph, Floats
+from clar_tune.engine.facts import facts_of
 from clar_tune.engine.problem import (
     EPOCH,
     FINISHED,
@@ -59,6 +60,9 @@ def train(
 ) -> Fit:
     """Train one configuration on one split, as ``clar_tune.training.train`` does.
 
+    Outputs are as they were learned, also where ``prior`` or ``seen`` corrects them later, and a
+    score is the accuracy where that of the graph is the ROC AUC.
+
     The program runs in a thread of its own, so that an interrupt or the end of ``seconds`` acts
     after the epoch in which it comes. What is compiled for it is not part of that time.
 
@@ -76,8 +80,10 @@ def train(
     prepared = task_of(spec, graph, nodes, weights)
     outcome = _Run(prepared.task, call).watched(report, started + seconds)
     _refuse(spec, prepared.terms, outcome)
-    record = _record(spec, graph, prepared, outcome, time.perf_counter() - started)
-    return Fit(record, prepared.layout.unpacked(prepared.task.best), prepared.outputs())
+    learned = prepared.layout.unpacked(prepared.task.best)
+    facts = {**facts_of(spec.backbone, learned), **prepared.facts}
+    record = _record(spec, graph, prepared, outcome, facts, time.perf_counter() - started)
+    return Fit(record, learned, prepared.outputs())
 
 
 def _check(spec: TrainSpec, graph: ArrayGraph, nodes: SearchNodes) -> None:
@@ -156,7 +162,12 @@ def _exact(score: float, metric: str, nodes: int) -> float:
 
 
 def _record(
-    spec: TrainSpec, graph: ArrayGraph, prepared: Prepared, outcome: Outcome, seconds: float
+    spec: TrainSpec,
+    graph: ArrayGraph,
+    prepared: Prepared,
+    outcome: Outcome,
+    facts: Mapping[str, float],
+    seconds: float,
 ) -> TrainRecord:
     penalty, data = prepared.task.penalty, prepared.task.data
     terms = {
@@ -183,4 +194,5 @@ def _record(
         penalty_above=share(penalty.above),
         penalty_zero=share(penalty.zero),
         terms=terms,
+        facts=facts,
     )

@@ -16,6 +16,10 @@ from clar_tune.space import Plan, StudyPlan
 SAMPLED = 32
 """Configurations of a study over which times and epochs are averaged."""
 
+NATIVE = 5.0
+"""How many times as long as the native engine torch takes, which the table is of; measured over a
+search of five methods on two graphs (``python -m benchmarks.engine_search``)."""
+
 SOURCES = ("probed", "stored", "table", "nearest")
 """Where the time of an epoch comes from, the best first: measured now, measured by a stored run,
 the table, or the table's nearest for a method of the user's that it does not have."""
@@ -76,7 +80,7 @@ def estimates(
             source, per_epoch = "probed", probed[number]
         if source in ("table", "nearest"):
             machine = machine or factor()
-            per_epoch *= machine
+            per_epoch *= machine / (NATIVE if study.engine == "native" else 1.0)
         most, expected = _trainings(study)
         seconds = per_training * per_epoch
         found.append(Estimate(study, most, expected, per_training, seconds, source))

@@ -68,4 +68,4 @@ def exchange_points(own: Searched, others: Sequence[Searched]) -> list[Point]:
 def _crossed(plan: StudyPlan, source: Params, penalties: Params) -> dict[str, Value]:
     """The configuration with another's shared parameters, as far as the study allows them."""
     shared = {n: source.get(n, default) for n, default in plan.method.plain.parameters().items()}
-    return plan.method.complete(nearest(plan, {**penalties, **shared}))
+    return plan.complete(nearest(plan, {**penalties, **shared}))

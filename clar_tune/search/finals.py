@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from clar_tune.models import arms_of
+from clar_tune.precision import Scores
 from clar_tune.records import Params
 from clar_tune.search.sampler import identity
 from clar_tune.space import StudyPlan
@@ -31,6 +32,7 @@ class Finals:
         """Arm and number of those that this driver gave up."""
         self._winner: Params | None = None
         self._done: dict[tuple[str, str], dict[int, float]] = {}  # seconds by number
+        self._scores: dict[tuple[str, str], dict[int, float]] = {}
 
     def choose(self, winner: Params) -> None:
         """Take in the winner's parameters; which plain winner it is crossed with comes later."""
@@ -47,9 +49,16 @@ class Finals:
             self.arms["cross"] = arms["cross"].params
         self.awaits_plain = False
 
-    def record(self, arm: str, params: Params, number: int, seconds: float) -> None:
-        """Take in one final."""
-        self._done.setdefault((arm, identity(params)), {})[number] = seconds
+    def record(self, arm: str, params: Params, number: int, seconds: float, score: float) -> None:
+        """Take in one final.
+
+        Its test score is kept for one purpose alone: where the precision of effects decides how
+        many finals there are, the first ones tell.
+        """
+        name = arm, identity(params)
+        self._done.setdefault(name, {})[number] = seconds
+        if self._plan.precision is not None and number < self._plan.precision.at_least:
+            self._scores.setdefault(name, {})[number] = score
 
     def missing(self) -> list[tuple[str, int]]:
         """Arm and number of those that are still to be trained."""
@@ -75,6 +84,16 @@ class Finals:
         return self.awaits_plain or bool(set(self.missing()) - self.failed)
 
     @property
+    def first_scores(self) -> dict[str, Scores]:
+        """Test scores of the first finals of each arm, where precision decides their number."""
+        return {arm: self._scores.get((arm, identity(own)), {}) for arm, own in self.arms.items()}
+
+    @property
+    def beyond_first(self) -> bool:
+        """Whether more than the first were trained: their number was decided before."""
+        return any(number >= self._plan.finals for _, done in self._of_winner() for number in done)
+
+    @property
     def wanted(self) -> int:
         """How many there are to be, as far as that is known."""
         arms = len(self.arms) + self.awaits_plain if self.arms else 1 + len(self._plan.arms)
@@ -83,7 +102,12 @@ class Finals:
     @property
     def seconds(self) -> list[float]:
         """What those of the winner took, one by one."""
-        return [seconds for _, done in self._of_winner() for seconds in done.values()]
+        return [
+            seconds
+            for _, done in self._of_winner()
+            for number, seconds in done.items()
+            if number < self.each
+        ]
 
     def _of_winner(self) -> Iterator[tuple[str, dict[int, float]]]:
         for arm in ORDER:

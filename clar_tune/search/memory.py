@@ -20,6 +20,9 @@ PROCESS = 320 * MIB
 GPU_PROCESS = 1024 * MIB
 """What a process that uses a GPU takes of the host besides."""
 
+NATIVE_PROCESS = 96 * MIB
+"""What compiled programs, and numba which loads them, add to a worker."""
+
 STEP = 512 * MIB
 """Needs are rounded up, so that small graphs ask for the same and workers are reused."""
 
@@ -35,7 +38,9 @@ def needs_of_sizes(plan: Plan, sizes: Mapping[str, Size], gpus: float = 0.0) -> 
     for name, size in sizes.items():
         own = [study for study in plan.studies if study.columns.graph == name]
         most = max((bytes_of(size, study) for study in own), default=0)
-        total = PROCESS + (GPU_PROCESS if gpus else 0) + most
+        native = any(study.engine == "native" for study in own)
+        process = PROCESS + (GPU_PROCESS if gpus else 0) + (NATIVE_PROCESS if native else 0)
+        total = process + most
         found[name] = -(-total // STEP) * STEP
     return found
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from clar_tune.rows import FinalRow, RepeatRow, RepeatScore, StudyKey, TrialRow
 from clar_tune.search.assignment import BATCH, Assignment, Done
-from clar_tune.search.confirmation import Confirmation
+from clar_tune.search.confirmation import Confirmation, Final
 from clar_tune.search.groups import Groups
 from clar_tune.search.hosts import Hosts, Task
 from clar_tune.search.job_maker import JobMaker
@@ -84,7 +84,9 @@ class Scheduler:
             places[repeat.study].restore_repeat(repeat)
         for final in finals:
             study = places[final.study]
-            study.record_final(final.arm, final.params, final.repeat, final.seconds)
+            study.record_final(
+                final.arm, final.params, final.repeat, final.seconds, final.test_score
+            )
         self._go_on(begun)
 
     def _go_on(self, begun: Sequence[StudyState]) -> None:
@@ -244,7 +246,10 @@ class Scheduler:
         record = done.record
         self._pace.add(job.spec.graph, 1, record.seconds)
         if job.purpose == "final":
-            study.record_final(job.arm, job.spec.params, done.index, record.seconds)
+            assert done.test_score is not None
+            study.record_final(
+                job.arm, job.spec.params, done.index, record.seconds, done.test_score
+            )
             rows.append(study.training_row(job.trial, done))
             return True
         if done.index == study.trials[job.trial].repeats:
@@ -337,11 +342,14 @@ class Scheduler:
     def _settle(self, study: StudyState) -> None:
         """Once a study has ended, its winner is confirmed; others may have waited for it."""
         self._queues.put_back(self._groups.ready_with(study))
-        if study.settled or not study.ended:
-            return
-        study.settle()
-        for other, arm, number in self._confirmation.finals_after(study):
-            self._queues.add_final(self._jobs.final(other, arm, number))
+        if study.ended and not study.settled:
+            study.settle()
+            self._confirm(self._confirmation.finals_after(study))
+        self._confirm(self._confirmation.more_after(study))
+
+    def _confirm(self, finals: Iterable[Final]) -> None:
+        for study, arm, number in finals:
+            self._queues.add_final(self._jobs.final(study, arm, number))
 
     def _search_must_end(self) -> bool:
         """Whether the time left is needed for the finals of studies that ended."""

@@ -142,7 +142,7 @@ class StudyState:
         """Start another trial; ``None`` if no configuration is left."""
         number = self._unused()
         if self._sampler is None:  # nothing to search: straight to the finals
-            params = self.plan.method.complete(self.plan.parameters.at([]))
+            params = self.plan.complete(self.plan.parameters.at([]))
             trial = self._begin(Trial(number, params, datetime.now(UTC)))
             self._end(trial, "complete")
             return trial
@@ -174,9 +174,11 @@ class StudyState:
         self.trials[number].failure = failure
         self._end(self.trials[number], "failed")
 
-    def record_final(self, arm: str, params: Params, number: int, seconds: float) -> None:
+    def record_final(
+        self, arm: str, params: Params, number: int, seconds: float, score: float
+    ) -> None:
         """Take in one final."""
-        self.finals.record(arm, params, number, seconds)
+        self.finals.record(arm, params, number, seconds, score)
         self.trainings, self.seconds = self.trainings + 1, self.seconds + seconds
 
     def restore(self, rows: Iterable[TrialRow]) -> None:

@@ -11,7 +11,7 @@ from clar_tune.analysis import WEIGHTS
 from clar_tune.models import REGULARIZERS, Adjacency, Method, Penalty, Regularizer, TensorGraph
 from clar_tune.records import Params, Value
 from clar_tune.testing.example_graphs import EXAMPLES, NO_EDGES, TWO_RINGS
-from clar_tune.testing.short_training import check_training, difference, trained
+from clar_tune.testing.short_training import check_training, difference, engines_of, trained
 from clar_tune.testing.subject import Subject, import_path
 
 BACKBONE = "gcn"
@@ -222,13 +222,14 @@ def _check_off(here: Subject, method: Method, params: Params) -> None:
     if not weights or not _can_be_built(method, off):
         return
     plain = Method(method.backbone)
-    _, expected = trained(plain, {n: v for n, v in params.items() if n in plain.parameters()})
-    _, found = trained(method, off)
-    here.expect(
-        torch.allclose(expected, found, atol=1e-4),  # adding 0 to a gradient may move a digit
-        f"with {' and '.join(weights)} at 0 a training must be that of the plain backbone",
-        f"logits that differ by up to {difference(expected, found):.2g}",
-    )
+    own = {n: v for n, v in params.items() if n in plain.parameters()}
+    for engine in engines_of(method):
+        (_, expected), (_, found) = trained(plain, own, engine), trained(method, off, engine)
+        here.expect(
+            torch.allclose(expected, found, atol=1e-4),  # adding 0 to a gradient may move a digit
+            f"with {' and '.join(weights)} at 0 a training must be that of the plain backbone",
+            f"logits that differ by up to {difference(expected, found):.2g}",
+        )
 
 
 def _can_be_built(method: Method, params: Params) -> bool:

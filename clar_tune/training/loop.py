@@ -13,7 +13,6 @@ from clar_tune.graphs import SearchNodes, threads
 from clar_tune.metric import metric_named
 from clar_tune.models import (
     Adjacency,
-    Known,
     Method,
     Model,
     Penalty,
@@ -30,6 +29,7 @@ from clar_tune.records import (
     TrainSpec,
 )
 from clar_tune.seeds import seed_for
+from clar_tune.training.corrections import corrected
 from clar_tune.training.objectives import objective_of
 from clar_tune.training.penalty_counts import PenaltyCounts
 from clar_tune.validation import one_of, whole
@@ -294,25 +294,10 @@ class _Round:
             terms=terms,
         )
         fit = Fit(record, self.model, logits)
-        return self._corrected(fit) if self.regularizer.corrects else fit
-
-    def _corrected(self, fit: Fit) -> Fit:
-        """The same training with other answers, judged by these."""
-        train, val = (
-            torch.tensor(nodes, device=self.graph.device)
-            for nodes in (self.nodes.train, self.nodes.val)
-        )
-        labels = self.graph.labels
-        logits, facts = self.regularizer.corrected(
-            fit.logits, Known(labels[train], val, labels[val])
-        )
-        record = replace(
-            fit.record,
-            val_score=self.objective.val_score(logits),
-            val_loss=float(self.objective.val_loss(self.objective.read(logits))),
-            facts=facts,
-        )
-        return replace(fit, record=record, logits=logits)
+        if not self.regularizer.corrects:
+            return fit
+        record, logits = corrected(self.regularizer, record, logits, self.graph, self.nodes)
+        return Fit(record, self.model, logits)
 
     def _share(self, count: str, epochs: int) -> float | None:
         """The fraction of epochs of the term that has the largest one; none without a penalty."""

@@ -1,7 +1,8 @@
 """A training by the native engine, judged as one by torch is."""
 
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,11 @@ from torch import Tensor
 from clar_tune.engine import ArrayGraph, train
 from clar_tune.errors import ParameterError
 from clar_tune.graphs import SearchNodes
+from clar_tune.models import Method
 from clar_tune.records import TrainRecord, TrainSpec
+from clar_tune.training.corrections import corrected
 from clar_tune.training.loop import Report
+from clar_tune.training.objectives import objective_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,6 +29,16 @@ class NativeFit:
     logits: Tensor  # [N, C] of the selected epoch, in evaluation mode; numbers in regression
 
 
+@dataclass(frozen=True, eq=False)
+class _Truth:
+    """What answers are judged by; compiled programs judge numbers themselves."""
+
+    metric: str
+    labels: Tensor
+    targets: Tensor | None = None
+    device: torch.device = torch.device("cpu")
+
+
 def train_natively(
     spec: TrainSpec, graph: Any, nodes: SearchNodes, report: Report | None = None
 ) -> NativeFit:
@@ -32,5 +46,19 @@ def train_natively(
     if spec.device != "cpu":
         raise ParameterError(f"device {spec.device}: the native engine trains on processors.")
     assert isinstance(graph, ArrayGraph)
-    fit = train(spec, graph, nodes, report)
-    return NativeFit(fit.record, fit.weights, torch.from_numpy(fit.logits))
+    ranked = graph.metric == "roc_auc"
+    fit = train(spec, graph, nodes, _without_scores(report) if ranked else report)
+    record, logits = fit.record, torch.from_numpy(fit.logits)
+    regularizer = Method(spec.backbone, spec.regularizer).build_regularizer(spec.params)
+    truth = _Truth(graph.metric, torch.from_numpy(graph.labels))
+    if ranked:
+        score = objective_of(truth, nodes).val_score(logits)
+        record = replace(record, val_score=score)
+    if regularizer.corrects:
+        record, logits = corrected(regularizer, record, logits, truth, nodes)
+    return NativeFit(record, fit.weights, logits)
+
+
+def _without_scores(report: Report | None) -> Report | None:
+    """A report that is told no accuracy for a ROC AUC, which nobody knows before the end."""
+    return report and (lambda epoch, loss, _: report(epoch, loss, math.nan))

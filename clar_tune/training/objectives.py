@@ -8,7 +8,7 @@ from torch.nn import functional as F
 
 from clar_tune.errors import ParameterError
 from clar_tune.graphs import PROTOCOLS, Nodes, SearchNodes
-from clar_tune.models import Method, TensorGraph, reads_are_free
+from clar_tune.models import Method, reads_are_free
 from clar_tune.training.scores import score
 
 IGNORED = -100
@@ -16,6 +16,26 @@ IGNORED = -100
 
 REGRESSION = "mse"
 """The metric of graphs on which numbers are learned."""
+
+
+class Truth(Protocol):
+    """What answers are judged by: a ``TensorGraph``, or as much of one."""
+
+    @property
+    def metric(self) -> str:
+        """The name of the score."""
+
+    @property
+    def labels(self) -> Tensor:
+        """[N] the classes."""
+
+    @property
+    def targets(self) -> Tensor | None:
+        """[N, T] numbers, in regression."""
+
+    @property
+    def device(self) -> torch.device:
+        """Where both lie."""
 
 
 class Objective(Protocol):
@@ -34,7 +54,7 @@ class Objective(Protocol):
         """The graph's metric over validation nodes."""
 
 
-def objective_of(graph: TensorGraph, nodes: SearchNodes) -> Objective:
+def objective_of(graph: Truth, nodes: SearchNodes) -> Objective:
     """Regression on a graph with targets, classification on any other."""
     return Classification(graph, nodes) if graph.targets is None else Regression(graph, nodes)
 
@@ -42,7 +62,7 @@ def objective_of(graph: TensorGraph, nodes: SearchNodes) -> Objective:
 class Classification:
     """Cross-entropy of the classes."""
 
-    def __init__(self, graph: TensorGraph, nodes: SearchNodes) -> None:
+    def __init__(self, graph: Truth, nodes: SearchNodes) -> None:
         train, self.val = _on(graph, nodes.train), _on(graph, nodes.val)
         self.metric, self.labels = graph.metric, graph.labels
         self.train_labels = only(train, graph.labels)
@@ -72,7 +92,7 @@ class Classification:
 class Regression:
     """Mean squared error of the targets: the loss and the score."""
 
-    def __init__(self, graph: TensorGraph, nodes: SearchNodes) -> None:
+    def __init__(self, graph: Truth, nodes: SearchNodes) -> None:
         assert graph.targets is not None
         self.train, self.val = _on(graph, nodes.train), _on(graph, nodes.val)
         self.targets = graph.targets
@@ -138,5 +158,5 @@ def only(nodes: Tensor, labels: Tensor) -> Tensor:
     return chosen.unsqueeze(0)
 
 
-def _on(graph: TensorGraph, nodes: Nodes) -> Tensor:
+def _on(graph: Truth, nodes: Nodes) -> Tensor:
     return torch.tensor(nodes, device=graph.device)

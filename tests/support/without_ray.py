@@ -8,6 +8,7 @@ takes several times as long as all else in a small run. The rest is the real pro
 import itertools
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,9 @@ from clar_tune.cli import main
 from clar_tune.cluster import driver
 from clar_tune.cluster.resources import Node
 from clar_tune.graphs import Graph
-from clar_tune.models import TensorGraph
 from clar_tune.search import Job, Outcome, Scheduler, Work, perform
 from clar_tune.store import RunWriter
+from clar_tune.training import Form, form_of
 
 
 @contextmanager
@@ -39,10 +40,14 @@ def search(
     watch: None,
 ) -> None:
     """Do everything that the scheduler hands out."""
-    tensors = {name: TensorGraph.of(graph) for name, graph in graphs.items()}
+
+    @cache
+    def form(graph: str, engine: str) -> Form:
+        return form_of(graphs[graph], engine)
 
     def train(job: Job, index: int, ends: float) -> Outcome:
-        return perform(job, index, graphs[job.spec.graph], tensors[job.spec.graph])
+        name = job.spec.graph
+        return perform(job, index, graphs[name], form(name, job.spec.engine))
 
     for ticket in map(str, itertools.count()):
         given = scheduler.assign(ticket)

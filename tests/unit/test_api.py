@@ -212,7 +212,7 @@ def test_arms_are_added_to_a_run_that_was_made_without(place):
     assert api.extend("it", store=place.url, ablation=True).state == "finished"
     assert place.counts() == (9, 2 + 5 * 2)
     assert place.stored.row.looks == 0  # it is the first look at what they tell
-    with pytest.raises(ParameterError, match="nothing to add"):
+    with pytest.raises(ParameterError, match="its winners have all arms"):
         api.extend("it", store=place.url, ablation=True)
 
 

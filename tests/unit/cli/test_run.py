@@ -31,7 +31,6 @@ OPTIONS = {
     "--no-pruning": ("pruning", False),
     "--selection accuracy": ("selection", "accuracy"),
     "--engine native": ("engine", "native"),
-    "--no-ablation": ("ablation", False),
     "--searches 6": ("replicates", 6),
     "--outer-test 0.2": ("outer_test", 0.2),
     "--seed 7": ("seed", 7),

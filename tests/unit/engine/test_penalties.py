@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 import torch
 from support.engines import SameSamples, generated, halves, run_both, spec_of
 
@@ -10,6 +11,7 @@ from clar_tune.engine.compiling import called
 from clar_tune.engine.operator import thin
 from clar_tune.engine.randomness import EDGES, key_of
 from clar_tune.errors import Diverged
+from clar_tune.graphs import Graph, partners
 from clar_tune.models import TensorGraph
 from clar_tune.models.regularizers.clar import CLAR
 from clar_tune.models.regularizers.dropedge import DropEdge
@@ -69,6 +71,35 @@ def test_preg(form, directed):
     check(run_both(spec_of(graph, "gcn+preg", weight=0.5, form=form), graph))
 
 
+def paths(count: int, length: int) -> Graph:
+    """Some paths: near nodes, remote ones, and some that cannot be reached."""
+    start = np.arange(count * length).reshape(count, length)
+    pairs = np.stack([start[:, :-1].ravel(), start[:, 1:].ravel()])
+    rng = np.random.default_rng(5)
+    return Graph(
+        name="paths",
+        features=sp.csr_array(rng.normal(size=(count * length, 12)).astype(np.float32)),
+        edges=np.concatenate([pairs, pairs[::-1]], axis=1),
+        labels=rng.integers(0, 3, count * length),
+    )
+
+
+@pytest.mark.parametrize("clamp", [None, 1.0, 1e-3])
+@pytest.mark.parametrize("weight", [0.3, -0.3])
+@pytest.mark.parametrize("graph", [paths(3, 20), generated(directed=True)], ids=["paths", "dense"])
+def test_madreg(graph, weight, clamp):
+    both = run_both(spec_of(graph, "gcn+madreg", weight=weight, clamp=clamp), graph)
+    check(both)
+    assert both.prepared.facts == pytest.approx(both.fit.record.facts)
+
+
+def test_madreg_with_drawn_partners(monkeypatch):
+    monkeypatch.setattr(partners, "PAIR_BUDGET", 32)
+    graph = paths(4, 40)
+    both = run_both(spec_of(graph, "gcn+madreg", weight=0.3, clamp=None), graph)
+    check(both)
+
+
 @pytest.mark.parametrize("backbone", ["gcn", "sage", "cheby", "gpr"])
 @pytest.mark.parametrize("directed", [False, True])
 def test_dropedge_with_given_samples(backbone, directed, monkeypatch):
@@ -117,12 +148,12 @@ def test_dropped_pairs_go_in_both_directions_and_at_the_rate():
     assert len(set(shares)) > 10
 
 
-@pytest.mark.parametrize("method", ["gcn+clar", "gcn+nl", "gcn+preg"])
+@pytest.mark.parametrize("method", ["gcn+clar", "gcn+nl", "gcn+preg", "gcn+madreg"])
 def test_weights_of_zero_give_the_plain_backbone(method):
     graph = generated()
     zero = {"alpha": 0.0, "beta": 0.0, "weight": 0.0}
-    known = {"gcn+clar": ("alpha", "beta"), "gcn+nl": ("alpha",), "gcn+preg": ("weight",)}
-    params = {name: zero[name] for name in known[method]}
+    known = {"gcn+clar": ("alpha", "beta"), "gcn+nl": ("alpha",)}
+    params = {name: zero[name] for name in known.get(method, ("weight",))}
     arrays, nodes = ArrayGraph.of(graph), halves(graph)
     plain = train(spec_of(graph, "gcn", dropout=0.5), arrays, nodes)
     off = train(spec_of(graph, method, dropout=0.5, **params), arrays, nodes)

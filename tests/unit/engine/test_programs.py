@@ -254,8 +254,7 @@ def test_whoever_watches_is_told_and_can_interrupt():
     ("method", "metric", "reason"),
     [
         ("gcn+adagraph", "accuracy", "regularizer adagraph"),
-        ("gcn+madreg", "accuracy", "regularizer madreg"),
-        ("gcn", "roc_auc", "metric roc_auc"),
+        ("gcn", "hits", "metric hits"),
     ],
 )
 def test_what_the_engine_does_not_train_is_refused(method, metric, reason):
@@ -264,6 +263,14 @@ def test_what_the_engine_does_not_train_is_refused(method, metric, reason):
     assert cannot(spec.backbone, spec.regularizer, metric) == reason
     with pytest.raises(ParameterError, match=f"{reason}: the native engine does not train it"):
         train(spec, ArrayGraph.of(graph), halves(graph))
+
+
+def test_an_epoch_is_not_selected_by_a_score_that_torch_takes():
+    assert cannot("gcn", "none", "roc_auc", "accuracy") == "selection by ROC AUC"
+    assert cannot("gcn", "none", "roc_auc", "loss") is None
+    graph = replace(generated(classes=2), metric="roc_auc")
+    with pytest.raises(ParameterError, match="selection by ROC AUC"):
+        train(spec_of(graph, "gcn", {"select": "accuracy"}), ArrayGraph.of(graph), halves(graph))
 
 
 def test_a_module_of_the_users_is_refused():

@@ -16,7 +16,7 @@ from clar_tune.graphs.loading import load
 from clar_tune.records import Pace
 from clar_tune.rows import rungs_up_to
 from clar_tune.search.epoch_costs import epochs, seconds_per_epoch
-from clar_tune.search.estimate import estimates
+from clar_tune.search.estimate import NATIVE, estimates
 from clar_tune.search.expected_repeats import expected_repeats, simulated_repeats
 from clar_tune.search.probe import CONDITIONS, machine_factor, probed_epochs
 from clar_tune.search.sizes import Size
@@ -282,3 +282,10 @@ def test_a_model_that_fails_ends_a_dry_run_in_one_line(tmp_path, monkeypatch):
     shown = CliRunner().invoke(main, ["run", "--space", str(tmp_path / "mine.yaml"), "--dry-run"])
     assert shown.exit_code == 1
     assert shown.stderr == "clar-tune: KeyError at failing_model.py:5: 'no such weight'\n"
+
+
+def test_the_native_engine_is_expected_to_take_a_fraction_of_the_time():
+    chosen = {"graphs": ("csbm-homophily",), "methods": ("gcn",)}
+    (torch,), (native,) = (estimated(plan_from(engine=e, **chosen)) for e in ("torch", "native"))
+    assert native.seconds == pytest.approx(torch.seconds / NATIVE)
+    assert native.epochs == torch.epochs

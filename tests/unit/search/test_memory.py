@@ -5,6 +5,7 @@ from support.memory_plans import SPACE, plan
 from support.simulation import plan_from
 
 from clar_tune.graphs.loading import load
+from clar_tune.search import memory
 from clar_tune.search.memory import GPU_PROCESS, STEP, Size, bytes_of, needs
 
 
@@ -61,6 +62,13 @@ def test_a_process_with_a_gpu_asks_for_more_of_its_host():
     graph = load("csbm-homophily")
     without, beside = (needs(plan(), [graph], gpus)[graph.name] for gpus in (0.0, 0.25))
     assert beside == without + GPU_PROCESS
+
+
+def test_a_process_that_loads_programs_asks_for_more(monkeypatch):
+    monkeypatch.setattr(memory, "STEP", 1)
+    graphs = [load("csbm-homophily")]
+    torch, native = (needs(plan_from(engine=e), graphs) for e in ("torch", "native"))
+    assert native["csbm-homophily"] - torch["csbm-homophily"] == memory.NATIVE_PROCESS
 
 
 def test_dense_features_and_all_frequencies_count():

@@ -66,6 +66,7 @@ def test_options_survive_the_manifest():
         {"protocol": "balanced"},
         {"sampler": "tpee"},
         {"selection": "los"},
+        {"engine": "nativ"},
         {"settings": "tunde"},
     ],
 )
@@ -352,3 +353,34 @@ def test_a_planned_study_tells_its_arms_and_its_exchange():
     planned = plan_from(GROUPED).studies[1].planned
     assert (planned.arms, planned.exchanged) == (("off", "cross", "nl", "any"), 4)
     assert from_stored(PlannedStudy, json.loads(json.dumps(to_stored(planned)))) == planned
+
+
+def engines(plan) -> set[str]:
+    return {study.engine for study in plan.studies}
+
+
+def test_an_engine_is_resolved_for_each_study_and_stored():
+    assert engines(plan_from()) == {"torch"}
+    native = plan_from(engine="native", methods=("gcn", "gcn+clar"))
+    assert engines(native) == {"native"}
+    assert {study.planned.engine for study in native.studies} == {"native"}
+    study = native.studies[0]
+    spec = study.spec(study.method.complete({}), "repeat", 0, "hash")
+    assert spec.engine == "native"
+    own = SPACE + "training: {engine: native}\n"
+    assert engines(plan_from(own)) == {"native"}
+    assert engines(plan_from(own, engine="torch")) == {"torch"}
+
+
+def test_a_plan_keeps_the_engines_that_were_decided_on():
+    """As a later version, or another machine, would decide otherwise."""
+    native = plan_from(engine="native")
+    first, *others = native.studies
+    kept = native.trained_by({first.place: "native"})
+    assert [study.engine for study in kept.studies] == ["native", *["torch"] * len(others)]
+
+
+def test_on_a_gpu_torch_trains():
+    assert engines(plan_from(engine="native").on("cuda")) == {"torch"}
+    assert engines(plan_from(engine="native").on("cpu")) == {"native"}
+    assert engines(plan_from(engine="native", device="cuda")) == {"torch"}
