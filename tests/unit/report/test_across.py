@@ -89,7 +89,7 @@ def test_winning_parameters_are_told_whole():
     params = study.best.params
     assert len(str(params)) > 100
     texts = [text for text in built().texts if text.startswith("alpha ")]
-    told = next(text for text in texts if f"lr {params['lr']:.4g}" in text)
+    told = next(t for t in texts if "beta " in t and f"lr {params['lr']:.4g}" in t)
     assert "…" not in told
     assert [part.split()[0] for part in told.split(", ")] == sorted(params)
 
