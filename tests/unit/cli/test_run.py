@@ -30,6 +30,7 @@ OPTIONS = {
     "--sampler grid": ("sampler", "grid"),
     "--no-pruning": ("pruning", False),
     "--selection accuracy": ("selection", "accuracy"),
+    "--no-ablation": ("ablation", False),
     "--engine native": ("engine", "native"),
     "--searches 6": ("replicates", 6),
     "--outer-test 0.2": ("outer_test", 0.2),
