@@ -31,7 +31,6 @@ OPTIONS = {
     "--no-pruning": ("pruning", False),
     "--no-ablation": ("ablation", False),
     "--selection accuracy": ("selection", "accuracy"),
-    "--no-ablation": ("ablation", False),
     "--engine native": ("engine", "native"),
     "--searches 6": ("replicates", 6),
     "--outer-test 0.2": ("outer_test", 0.2),
