@@ -2,7 +2,6 @@
 
 from .budgets import finals_told as finals_told, repeats_told as repeats_told
 from .comparison import compare as compare, compare_all as compare_all
-from .conclusions import MUCH_SHIFT as MUCH_SHIFT
 from .effect_records import (
     BASELINE as BASELINE,
     INTERVALS as INTERVALS,

@@ -17,8 +17,6 @@ from clar_tune.version import NUMBERS_VERSION
 
 MOST_SENTENCES = 5
 """More are not read; the rest are remarks."""
-MUCH_SHIFT = 0.1
-"""Class shares that differ by more make accuracy an answer to another question."""
 
 
 class Findings(NamedTuple):
@@ -95,7 +93,7 @@ def _circumstances(found: Findings) -> Iterator[str]:
 
 
 def _shift(rows: Sequence[Row]) -> Iterator[str]:
-    much = [row for row in rows if row.shift is not None and row.shift > MUCH_SHIFT]
+    much = [row for row in rows if row.is_shifted]
     if much:
         listed = some(f"{place(row.graph, row.condition)} {row.shift:.2f}" for row in much)
         yield (

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from clar_tune.analysis.effect_records import PenaltyEffect
 from clar_tune.analysis.records import CHAMPION, Row
-from clar_tune.analysis.statistics import ENOUGH_UNITS
 from clar_tune.analysis.wording import counted, margin_of, named, points, some
 from clar_tune.metric import metric_named
 from clar_tune.precision import MOST
@@ -112,15 +111,14 @@ def _decides(effect: PenaltyEffect, test_nodes: int) -> str:
     told = {
         "files": f"more finals add seeds, not splits: {counted(effect.units, 'split file')}",
         "nodes": f"more finals do not help: {counted(test_nodes, 'test node')}",
-        "margin": f"it may lie near the margin, {counted(effect.units, 'final')} are enough to "
-        "find none or a larger one",
+        "margin": "it lies between none and the margin, where more finals may not decide",
         "spread": "the same in every pair, so that there is no test",
         "collapsed": "collapsed trainings hide it",
         "many": f"more than {MOST:,} finals",
     }
     if effect.needed is None:
         return told[effect.reason]
-    return f"about {counted(max(effect.needed, ENOUGH_UNITS), 'final')}"
+    return f"about {counted(effect.needed, 'final')}"
 
 
 def floor_cells(effects: Sequence[PenaltyEffect]) -> Iterator[str]:

@@ -195,24 +195,33 @@ def _recorded(
 
 def _wanted(one: _Drawn, word: str, family: int, judging: Judging) -> tuple[int | None, str]:
     """How many finals would decide an undecided cell, or why no number of them is told."""
-    result, sample = one.result, one.sample
-    if word != "undecided" or result is None or sample is None:
+    result = one.result
+    if word != "undecided" or result is None:
         return None, ""
-    spread, units = _spread(result), len(result.values)
-    if spread is None or one.effect is None:
-        return ENOUGH_UNITS, "finals"
-    if result.collapsed:
-        return None, "collapsed"
-    if not spread:
-        return None, "spread"
-    if sample.ground.unit == "file":
-        return None, "files"
-    needed = finals_to_decide(spread, one.margin, round(family * 2.0**judging.look))
-    if needed is None:
-        return None, "many"
+    units, spread = len(result.values), _spread(result)
+    tests = round(family * 2.0**judging.look)
+    needed = finals_to_decide(spread, one.margin, tests) if spread else units
+    if units < ENOUGH_UNITS:
+        return max(needed or 0, ENOUGH_UNITS), "finals"
+    reason = _hindrance(one, result)
+    if reason or needed is None:
+        return None, reason or "many"
     if needed > units:
-        return needed, "finals" if units < ENOUGH_UNITS else ""
+        return needed, ""
     return None, "nodes" if one.scope == NODES else "margin"
+
+
+def _hindrance(one: _Drawn, result: Measured) -> str:
+    """Why more finals would not help; empty if they might."""
+    ground = one.sample.ground if one.sample else None
+    held = {
+        "collapsed": result.collapsed > 0,
+        "spread": one.effect is not None and not one.effect.error,
+        "files": ground is not None and ground.unit == "file",
+        # Nadeau and Bengio's error has a part that no final lowers.
+        "nodes": ground is not None and ground.test_share > 0,
+    }
+    return next((reason for reason, holds in held.items() if holds), "")
 
 
 def _at_cap(sample: Sample, units: int) -> bool:

@@ -4,11 +4,15 @@ from dataclasses import dataclass
 
 from clar_tune.analysis.correlation_records import Correlation as Correlation, Point as Point
 from clar_tune.analysis.effect_records import BASELINE, SPLITS, OverGraphs, PenaltyEffect
+from clar_tune.graphs import PROTOCOLS
 from clar_tune.records import stored_as
 
 REASONS = ("spaces", "search", "searches")
 """Why winners side by side get no verdict: they come from spaces that give them other ranges, from
 one search each, or from too few repeated searches."""
+
+MUCH_SHIFT = 0.1
+"""Class shares that differ by more make accuracy an answer to another question."""
 
 CHAMPION = "clar"
 """The regularizer that is compared with every rival too."""
@@ -40,6 +44,15 @@ class Row:
     """What a constant answer scores on the test nodes; rows of older versions do not tell."""
     shift: float | None = None
     """Total variation between the class shares of training and test nodes, on average."""
+
+    @property
+    def is_shifted(self) -> bool:
+        """Whether its protocol gives test nodes other class shares than training nodes.
+
+        Sets that are drawn uniformly differ by chance: on 37 test nodes by more than 0.1.
+        """
+        chance = PROTOCOLS[self.protocol].uniform
+        return self.shift is not None and self.shift > MUCH_SHIFT and not chance
 
 
 @stored_as("asked", "trials", "failed", "repeats", "finals", "seconds")

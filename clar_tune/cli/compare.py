@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
+@click.argument("named", nargs=-1, metavar="[RUN]...")
 @click.option(
     "--run",
     "runs",
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
 @click.option("--explain", is_flag=True, help="Print how to read the numbers, and all remarks.")
 @store_option
 def compare(
+    named: tuple[str, ...],
     runs: tuple[str, ...],
     space: str | None,
     form: str,
@@ -76,20 +78,22 @@ def compare(
     Examples:
       clar-tune compare
       clar-tune compare --space heterophily --format latex > table.tex
-      clar-tune compare --run first --run second --format csv
+      clar-tune compare first second --format csv
+      clar-tune compare first --margin 0.5 --baseline sage --explain
     """  # noqa: D301
     from clar_tune.analysis import Criteria
     from clar_tune.cli.output import print_documents
     from clar_tune.report import documents_of, render
     from clar_tune.store import Store
 
+    runs = (*named, *runs)
     if runs and space is not None:
         raise click.UsageError("--run and --space exclude each other: name runs or a space.")
     share = None if margin is None else margin / 100
     criteria = Criteria(margin=share, interval=interval, baseline=baseline)
     opened = Store.open(store)
-    named = _of_space(opened, space) if space is not None else [list(runs) or ["latest"]]
-    found = [comparison for names in named for comparison in _compared(opened, names, criteria)]
+    groups = _of_space(opened, space) if space is not None else [list(runs) or ["latest"]]
+    found = [comparison for names in groups for comparison in _compared(opened, names, criteria)]
     for line in opened.damaged():
         click.echo(f"clar-tune: left out: {line}", err=True)
     documents = documents_of(found, explain=explain, apart=space is None)

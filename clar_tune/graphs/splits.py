@@ -137,6 +137,7 @@ class Protocol:
     draw: Draw | None = None
     fixed: int = 0  # splits that come with the graph
     held_out: bool = True  # whether some nodes are kept from training
+    uniform: bool = False  # whether class shares of its sets differ by chance alone
 
     @property
     def units(self) -> str:
@@ -162,6 +163,7 @@ PROTOCOLS = {
     "random-60-20-20": Protocol(
         "int(0.6 N) training and int(0.2 N) validation nodes, uniformly drawn; the rest tests",
         draw=_random,
+        uniform=True,
     ),
     "planetoid": Protocol("the public split", ("cora", "citeseer", "pubmed"), fixed=1),
     "coauthor-20-30": Protocol(

@@ -34,7 +34,7 @@ ELSEWHERE = {
     "PIP_CONSTRAINT=constraints.txt pip install .": "test_cluster_guide.py",
 }
 """Commands that other tests execute; those of the section on clusters: test_cluster_launch.py."""
-PAGES = {"BENCHMARKS", "CLUSTER", "REPRODUCING", "RESULTS", "STORE", "USAGE"}
+PAGES = {"BENCHMARKS", "CLUSTER", "REPRODUCING", "RESULTS", "RESULTS_PLAN", "STORE", "USAGE"}
 """Pages with commands, each of which has a test that executes all of them."""
 NEEDS_DATA = ("chameleon", "cora", "texas")
 LONG = ("--space heterophily",)

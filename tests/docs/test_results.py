@@ -18,7 +18,9 @@ NUMBERS = re.compile(r"[+-]?\d+\.\d+ ± \d+\.\d+")
 """Means or gains with their intervals."""
 COMMANDS = re.findall(r"^(?:\$ )?clar-tune (.+)$", TEXT, re.MULTILINE)
 COMPARED = [command for command in COMMANDS if command.startswith("compare")]
-PLANNED = [command for command in COMMANDS if command.startswith("run")]
+BEFOREHAND = (ROOT / "docs" / "RESULTS_PLAN.md").read_text()
+"""What was written down before the runs."""
+PLANNED = re.findall(r"^clar-tune (run .+)$", f"{TEXT}\n{BEFOREHAND}", re.MULTILINE)
 
 
 @pytest.fixture(autouse=True)

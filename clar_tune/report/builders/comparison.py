@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from clar_tune.analysis import Comparison, shift_part_of
+from clar_tune.analysis import Comparison, counted, shift_part_of
 from clar_tune.records import to_stored
 from clar_tune.report import blocks
 from clar_tune.report.blocks import Block, Document, Headline, Prose, Table
@@ -52,7 +52,12 @@ def documents_of(
     if parts:
         names = " and ".join(name(run) for comparison in comparisons for run in comparison.runs)
         table = penalty_effects.shift_part_table(parts)
-        documents.append(Document((Headline(table.title, names), table)))
+        apart_from_0 = sum(abs(part.difference) > (part.half or 0.0) for part in parts)
+        headline = (
+            f"Effects differ between these splits in {apart_from_0} of "
+            f"{counted(len(parts), 'cell')}, by unadjusted 95 % intervals"
+        )
+        documents.append(Document((Headline(headline, names), table)))
     return documents
 
 

@@ -4,7 +4,6 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from clar_tune.analysis import (
-    MUCH_SHIFT,
     Comparison,
     Contrast,
     PenaltyEffect,
@@ -98,9 +97,8 @@ def _below(row: ComparedRow, found: list[Found]) -> tuple[Below, ...]:
     papers = tuple(_paper(one.score, one.gain, metric) for one in found)
     sign = "× " if any(gain and gain.paper_ratio is not None for gain in gains) else ""
     paper = "paper's ratio" if any(cell.text for cell in ratios) else "paper"
-    shifted = row.shift is not None and row.shift > MUCH_SHIFT
     return (
-        Below("balanced", balanced, media=(PRINT, PAGE) if shifted else (PAGE,)),
+        Below("balanced", balanced, media=(PRINT, PAGE) if row.is_shifted else (PAGE,)),
         Below("ratio to plain", ratios, sign="× "),
         Below("effect" if any(one.effect for one in found) else "gain", points, media=(PAGE,)),
         Below(paper, papers, "paper", sign),

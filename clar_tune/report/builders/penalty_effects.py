@@ -135,10 +135,9 @@ def _cells(comparison: Comparison) -> list[Cellular]:
 
 def effects_table(comparison: Comparison) -> Table:
     """The effect of every penalty, in few columns."""
-    shifted = any(row.shift is not None and row.shift > 0.1 for row in comparison.rows)
     fields = (
         *(PLACE, METHOD, EFFECT, NODES, VERDICT, KEPT, CROSSED),
-        *((BALANCED,) if shifted else ()),
+        *((BALANCED,) if any(row.is_shifted for row in comparison.rows) else ()),
         *(OVER_NL, OVER_ANY, UNITS, COLLAPSED, NEEDED),
     )
     unit = ", in points" if all(in_percent(c.metric) for c in _cells(comparison)) else ""

@@ -20,7 +20,7 @@ from clar_tune.report.figures.charts import (
     worded,
 )
 from clar_tune.report.figures.scales import legend
-from clar_tune.report.figures.theme import BLUE, GREY, ORANGE, PURPLE
+from clar_tune.report.figures.theme import BLUE, BROWN, GREY, MUSTARD, ORANGE, PURPLE, TEAL
 from clar_tune.report.figures.units import Unit
 
 NO_VERDICT, PRINTED = "no verdict", "in the paper"
@@ -28,9 +28,9 @@ LOOKS = {
     "better": (BLUE, "triangle-right"),
     "worse": (ORANGE, "triangle-left"),
     "undecided": (GREY, "circle"),
-    "equal": (GREY, "square"),
-    "unused": (GREY, "stroke"),
-    "at the floor": (GREY, "triangle-down"),
+    "equal": (TEAL, "square"),
+    "unused": (MUSTARD, "triangle-up"),
+    "at the floor": (BROWN, "triangle-down"),
     NO_VERDICT: (GREY, "cross"),
     PRINTED: (PURPLE, "diamond"),
 }

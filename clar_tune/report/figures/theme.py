@@ -3,6 +3,7 @@
 from typing import Any
 
 BLUE, ORANGE, GREY, PURPLE = "#2f7fc1", "#d1601f", "#7d858f", "#9467bd"
+TEAL, MUSTARD, BROWN = "#2a9d8f", "#a8923a", "#95604f"
 """Marks with a meaning; each stands out on white and on a dark page alike."""
 
 REGULARIZERS = ("none", "clar", "nl", "preg", "madreg", "dropedge", "adagraph")

@@ -195,6 +195,11 @@ class TestFamilies:
             wanted = finals_to_decide(effect.spread, 0.01, 3)
             assert effect.needed == (wanted if wanted > J else None)
 
+    def test_no_number_of_finals_lowers_the_error_for_new_data(self):
+        wild = scores(off=0.70, plain=0.69)
+        effect = found(wild, Criteria(interval="nadeau-bengio", margin=0.005))
+        assert (effect.verdict, effect.needed, effect.reason) == ("undecided", None, "nodes")
+
 
 class TestGuards:
     """What stands in the way of a verdict."""

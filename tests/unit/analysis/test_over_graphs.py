@@ -118,6 +118,7 @@ class TestShiftPart:
     def test_they_are_two_tables_and_a_third(self):
         text = render(documents_of(compare_all(self.runs()), apart=True), "terminal")
         assert text.count("What can be concluded") == 2
+        assert "Effects differ between these splits in 1 of 1 cell" in text
         assert "The part of each effect that comes with the splits, in points" in text
         assert "balanced-60-20-20" in text and "difference" in text
 

@@ -88,7 +88,8 @@ def test_label_shift_is_the_first_conclusion():
     def score(graph, arm, index):
         return 0.6 + 0.01 * index + 0.001 * (arm == "on")
 
-    run = run_with(score, more=lambda arm, index: {"shift": 0.42, "floor": 0.798})
+    shifted = {"shift": 0.42, "floor": 0.798}
+    run = run_with(score, protocol="balanced-60-20-20", more=lambda arm, index: shifted)
     found = compare([run])
     assert found.conclusions[0] == (
         "Test nodes have other class shares than training nodes (label shift texas 0.42): there "
@@ -99,8 +100,9 @@ def test_label_shift_is_the_first_conclusion():
     said = " ".join(found.conclusions)
     assert "Not above a constant answer: gcn, gcn+clar on texas (constant 79.80)." in said
     assert "At the floor: with and without the penalty no better than a constant answer" in said
-    little = compare([run_with(score, more=lambda arm, index: {"shift": 0.09})])
-    assert not any("label shift" in text for text in little.conclusions)
+    for protocol, shift in (("balanced-60-20-20", 0.09), ("random-60-20-20", 0.12)):
+        little = run_with(score, protocol=protocol, more=lambda arm, index, s=shift: {"shift": s})
+        assert not any("label shift" in text for text in compare([little]).conclusions)
 
 
 def test_no_sentence_says_that_a_method_improves_another():

@@ -138,3 +138,43 @@ def test_a_run_without_finals_is_a_sentence_or_no_data(tmp_path):
     assert ask(tmp_path, "--format", "csv").stdout.count("\n") == 1
     found = json.loads(ask(tmp_path, "--format", "json").stdout)["comparisons"][0]
     assert (found["scores"], found["contrasts"], found["rows"]) == ([], [], [])
+
+
+def one_of(result):
+    assert result.exit_code == 0, result.output
+    (found,) = json.loads(result.stdout)["comparisons"]
+    return found
+
+
+def test_a_run_is_an_argument_too(tmp_path):
+    keep(tmp_path, "early")
+    keep(tmp_path, "late", hours=1)
+    assert runs_of(ask(tmp_path, "early", "--format", "json")) == [["early"]]
+
+
+def test_options_say_how_is_judged(tmp_path):
+    keep(tmp_path, "one")
+    usual = one_of(ask(tmp_path, "--format", "json"))
+    assert (usual["margin"], usual["interval"], usual["baseline"]) == (0.01, "splits", "gcn")
+    words = ("--margin", "2.5", "--interval", "nadeau-bengio", "--baseline", "sage")
+    other = one_of(ask(tmp_path, *words, "--format", "json"))
+    assert (other["margin"], other["interval"], other["baseline"]) == (
+        *(0.025, "nadeau-bengio", "sage"),
+    )
+    assert {effect["margin"] for effect in other["effects"]} == {0.025}
+    assert other["effects"][0]["half"] > usual["effects"][0]["half"]
+
+
+def test_a_margin_that_makes_no_sense_is_refused(tmp_path):
+    keep(tmp_path, "one")
+    result = ask(tmp_path, "--margin", "0")
+    assert result.exit_code == 1
+    assert result.stderr.strip().endswith("margin 0 points: choose one above 0 and below 100.")
+
+
+def test_how_to_read_it_is_printed_on_demand(tmp_path):
+    keep(tmp_path, "one")
+    short, long = ask(tmp_path).stdout, ask(tmp_path, "--explain").stdout
+    assert "How to read it" not in short and "--explain prints" in short
+    assert "How to read it" in long and "--explain prints" not in long
+    assert short.splitlines()[1].startswith("CLAR: effect decided in ")
