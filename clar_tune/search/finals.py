@@ -41,7 +41,6 @@ class Finals:
         wanted = [arm for arm in ORDER if arm in arms and arm in ("on", *self._plan.arms)]
         self._winner = winner
         self.awaits_plain = "cross" in wanted
-        self.arms = {}
         for arm in wanted:
             if arm != "cross":
                 self._add(arm, arms[arm].params)

@@ -84,6 +84,10 @@ class Sampler:
                 return params
         return self._propose_unused(number)
 
+    def has_tried(self, params: Params) -> bool:
+        """Whether a complete configuration was tried before."""
+        return identity(self._plan.complete(params)) in self._used
+
     def origin(self, number: int) -> str:
         """Where the configuration of trial ``number`` comes from, unless it is exchanged."""
         if self._plan.rules.sampler == "grid" or number >= self._plan.startup:

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import dropwhile
 from typing import NamedTuple, Protocol
 
 from clar_tune.metric import metric_named
@@ -12,7 +13,7 @@ from clar_tune.rows import FinalRow, RepeatRow, RepeatScore, TrialRow, rungs_up_
 from clar_tune.search.exchange import Point
 from clar_tune.search.finals import Finals
 from clar_tune.search.jobs import Failure, TrainingResult
-from clar_tune.search.sampler import Sampler, identity
+from clar_tune.search.sampler import Sampler
 from clar_tune.search.trial import Trial, training_row, trial_row
 from clar_tune.space import StudyPlan
 from clar_tune.winner import Winner, winner
@@ -66,7 +67,7 @@ class StudyState:
         self.used_up = False
         """A finite space without a configuration that was not tried."""
         self.points: tuple[Point, ...] | None = None
-        """What it tries in the exchange, once all of its group are ready for that."""
+        """What is left to try in the exchange, once all of its group are ready for that."""
         self._unfilled = 0  # trials of the exchange for which there was no point
         self.finals = Finals(plan)
         self.trainings, self.seconds = 0, 0.0
@@ -259,11 +260,11 @@ class StudyState:
     def _ask_exchanged(self, number: int, sampler: Sampler) -> Trial | None:
         """Try what another method found; without any other point the study goes without."""
         assert self.points is not None
-        tried = {identity(trial.params) for trial in self.trials.values()}
-        point = next((p for p in self.points if identity(p.params) not in tried), None)
-        if point is None:
+        left = tuple(dropwhile(lambda point: sampler.has_tried(point.params), self.points))
+        if not left:
             self._unfilled = self.last.unfilled = self.plan.first_trials - number
             return None
+        point, self.points = left[0], left[1:]
         sampler.start(number, point.params)
         now = datetime.now(UTC)
         trial = Trial(number, point.params, now, origin="exchange", shared_from=point.source)
