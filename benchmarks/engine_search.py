@@ -107,7 +107,7 @@ def main(
 def _table(sides: dict[str, Side]) -> list[dict[str, object]]:
     theirs, ours = sides["torch"], sides["native"]
     rows: list[dict[str, object]] = []
-    print(f"target {TARGET}; CPU seconds of all trainings, and microseconds of an epoch")
+    print(f"target {TARGET}; CPU seconds of all trainings, and the ratio of an epoch's")
     print(
         f"{'graph':<11}{'method':<10}{'torch':>9}{'native':>9}{'ratio':>8}{'epochs':>8}"
         f"{'epochs':>8}{'per epoch':>11}"

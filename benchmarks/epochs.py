@@ -1,7 +1,8 @@
-"""Epoch time and memory against a straightforward torch-geometric loop, and the sampler alone.
+"""Epoch time and memory of both engines against a straightforward torch-geometric loop.
 
-Both sides of each ratio run in turn in one process with one thread; memory is the growth of the
-peak resident size of a process that trains one side only.
+All three sides run in turn in one process with one thread, whose processor time is taken; memory
+is the growth of the peak resident size of a process that trains one side only. Torch's sampler is
+measured alone as well.
 
     python -m benchmarks.epochs --graphs cora,chameleon
 """
@@ -12,16 +13,20 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from statistics import mean, median
 from typing import Any
 
 import click
 
+from benchmarks.engines import native_epoch
 from benchmarks.memory import megabytes
 from benchmarks.straightforward import Penalty, run
+from clar_tune.engine import ArrayGraph
 from clar_tune.graphs import Graph, load, search_nodes, seed_pair
 from clar_tune.models import Complement, Method, TensorGraph
+from clar_tune.records import TrainSpec
 from clar_tune.training import train
 
 GRAPHS = "texas,cora,chameleon,squirrel,computers"
@@ -45,11 +50,11 @@ class Clock:
     def __init__(self, seconds: float = SECONDS, epochs: int = 3) -> None:
         self.times: list[float] = []
         self.seconds, self.epochs = seconds, epochs
-        self.started = self.last = time.perf_counter()
+        self.started = self.last = time.process_time()
 
     def tick(self) -> bool:
         """One epoch is over; is another one wanted?"""
-        now = time.perf_counter()
+        now = time.process_time()
         self.times.append(now - self.last)
         self.last = now
         return now - self.started < self.seconds or len(self.times) < self.epochs
@@ -59,13 +64,18 @@ class _Enough(Exception):
     """Ends a training from inside its report."""
 
 
-def ours(graph: Graph, tensors: TensorGraph, case: str, dropout: float, clock: Clock) -> None:
-    """Train our path until the clock has enough."""
+def spec_of(graph: Graph, case: str, dropout: float) -> TrainSpec:
+    """A training of a case that does not end by itself."""
     regularizer, params = CASES[case]
     method = Method(case.partition("+")[0], regularizer)
     seeds = seed_pair(graph.name, PROTOCOL, 0, 0, "repeat")
     without_end = {"max_epochs": 10**6, "patience": 10**6}
-    spec = method.spec(graph, {**params, "dropout": dropout}, PROTOCOL, seeds, **without_end)
+    return method.spec(graph, {**params, "dropout": dropout}, PROTOCOL, seeds, **without_end)
+
+
+def ours(graph: Graph, tensors: TensorGraph, case: str, dropout: float, clock: Clock) -> None:
+    """Train our torch path until the clock has enough."""
+    spec = spec_of(graph, case, dropout)
 
     def report(*_: float) -> None:
         if not clock.tick():
@@ -73,6 +83,14 @@ def ours(graph: Graph, tensors: TensorGraph, case: str, dropout: float, clock: C
 
     with suppress(_Enough):
         train(spec, tensors, search_nodes(graph, PROTOCOL, spec.split_seed), report)
+
+
+def natively(graph: Graph, arrays: ArrayGraph, case: str, dropout: float) -> float:
+    """CPU milliseconds of an epoch of the native engine, over about as long as the others."""
+    spec = spec_of(graph, case, dropout)
+    tried = native_epoch(replace(spec, max_epochs=5), graph, arrays)
+    epochs = min(max(int(1000 * SECONDS / tried), 5), 10**5)
+    return native_epoch(replace(spec, max_epochs=epochs), graph, arrays)
 
 
 def theirs(graph: Graph, case: str, dropout: float, clock: Clock) -> None:
@@ -87,20 +105,24 @@ def theirs(graph: Graph, case: str, dropout: float, clock: Clock) -> None:
 
 
 def epoch_times(graph: Graph, dropout: float) -> dict[str, dict[str, float]]:
-    """Milliseconds per epoch of both sides of every case, and ratios within each round.
+    """Milliseconds per epoch of all sides of every case, and ratios within each round.
 
     All cases take turns, and a ratio is the median of the ratios of single rounds, so that a
     machine that is slow for a while is slow for both sides.
     """
-    tensors = TensorGraph.of(graph)
+    forms = TensorGraph.of(graph), ArrayGraph.of(graph)
+    for case in CASES:
+        natively(graph, forms[1], case, dropout)  # what is compiled for it does not count
     rounds = [
-        {case: _one_round(graph, tensors, case, dropout) for case in CASES} for _ in range(ROUNDS)
+        {case: _one_round(graph, *forms, case, dropout) for case in CASES} for _ in range(ROUNDS)
     ]
     return {
         case: {
             "ours": median(turn[case][0] for turn in rounds),
-            "theirs": median(turn[case][1] for turn in rounds),
-            "ratio": median(turn[case][1] / turn[case][0] for turn in rounds),
+            "native": median(turn[case][1] for turn in rounds),
+            "theirs": median(turn[case][2] for turn in rounds),
+            "ratio": median(turn[case][2] / turn[case][0] for turn in rounds),
+            "native_ratio": median(turn[case][2] / turn[case][1] for turn in rounds),
             "x_gcn": median(turn[case][0] / turn["gcn"][0] for turn in rounds),
         }
         for case in CASES
@@ -108,14 +130,15 @@ def epoch_times(graph: Graph, dropout: float) -> dict[str, dict[str, float]]:
 
 
 def _one_round(
-    graph: Graph, tensors: TensorGraph, case: str, dropout: float
-) -> tuple[float, float]:
+    graph: Graph, tensors: TensorGraph, arrays: ArrayGraph, case: str, dropout: float
+) -> tuple[float, float, float]:
     mine = Clock()
     ours(graph, tensors, case, dropout, mine)
     other = Clock()
     theirs(graph, case, dropout, other)
     # Means, because some epochs draw for others; the first prepares what is kept.
-    return 1000 * mean(mine.times[1:]), 1000 * mean(other.times[1:])
+    native = natively(graph, arrays, case, dropout)
+    return 1000 * mean(mine.times[1:]), native, 1000 * mean(other.times[1:])
 
 
 def _peak(side: str, name: str, case: str, dropout: float, answer: Any) -> None:
@@ -199,8 +222,9 @@ def measure(name: str, dropout: float, memory: bool) -> list[dict[str, object]]:
 
 
 def _line(row: dict[str, object]) -> str:
-    text = f"{row['graph']:<11}{row['case']:<15}{row['ours']:>9.2f}{row['theirs']:>9.1f}"
-    text += f"{row['ratio']:>9.1f}x{row['x_gcn']:>9.2f}"
+    text = f"{row['graph']:<11}{row['case']:<15}{row['ours']:>9.2f}{row['native']:>10.3f}"
+    text += f"{row['theirs']:>9.1f}{row['ratio']:>8.1f}x{row['native_ratio']:>8.1f}x"
+    text += f"{row['x_gcn']:>8.2f}"
     if "ours_mb" in row:
         text += f"{row['ours_mb']:>9.0f}{row['theirs_mb']:>9.0f}"
     return text
@@ -208,7 +232,7 @@ def _line(row: dict[str, object]) -> str:
 
 @click.command()
 @click.option("--graphs", default=GRAPHS, show_default=True, help="Graphs, separated by commas.")
-@click.option("--dropout", default=0.0, show_default=True, help="Dropout rate of both sides.")
+@click.option("--dropout", default=0.0, show_default=True, help="Dropout rate of all sides.")
 @click.option("--memory/--no-memory", default=True, help="Measure memory in processes of its own.")
 @click.option("--out", default="benchmarks/results/epochs.json", show_default=True, type=Path)
 def main(graphs: str, dropout: float, memory: bool, out: Path) -> None:
@@ -216,8 +240,9 @@ def main(graphs: str, dropout: float, memory: bool, out: Path) -> None:
     import torch
 
     torch.set_num_threads(1)
-    head = f"{'graph':<11}{'method':<15}{'ms ours':>9}{'ms PyG':>9}{'ratio':>10}{'x gcn':>9}"
-    print(head + (f"{'MB ours':>9}{'MB PyG':>9}" if memory else ""))
+    head = f"{'graph':<11}{'method':<15}{'ms torch':>9}{'ms native':>10}{'ms PyG':>9}"
+    head += f"{'torch':>9}{'native':>9}{'x gcn':>8}"
+    print(head + (f"{'MB torch':>9}{'MB PyG':>9}" if memory else ""))
     rows = [row for name in graphs.split(",") for row in measure(name, dropout, memory)]
     out.parent.mkdir(parents=True, exist_ok=True)
     facts = {"torch": torch.__version__, "python": sys.version.split()[0], "dropout": dropout}

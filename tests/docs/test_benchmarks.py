@@ -12,7 +12,9 @@ COMMANDS = fenced("docs/BENCHMARKS.md")
 SCALE = "python -m benchmarks.scale"
 RESUME = "python -m benchmarks.resume"
 SOAK = "python -m benchmarks.soak"
+ENGINES = "python -m benchmarks.engine_search"
 SHORT = {
+    ENGINES: "--graphs texas --methods gcn --trials 1 --out {folder}/engines.json",
     "make bench": "--graphs texas --no-memory --out {folder}/epochs.json",
     "python -m benchmarks.pruning": "--graphs texas --trials 1 --folder {folder}",
     "python -m benchmarks.overhead": "--rounds 1 --at-most 4",
@@ -25,7 +27,8 @@ SHORT = {
     "python -m benchmarks.null_check": "--draws 2 --out {folder}",
 }
 TOLD = {
-    "make bench": r"texas +gcn\+clar edge +[\d.]+ +[\d.]+ +[\d.]+x",
+    "make bench": r"texas +gcn\+clar edge +[\d.]+ +[\d.]+ +[\d.]+ +[\d.]+x +[\d.]+x",
+    ENGINES: r"all +[\d.]+ +[\d.]+ +[\d.]+x",
     "python -m benchmarks.pruning": r"texas +12 +\d+ +108 +[\d.]+%",
     "python -m benchmarks.overhead": r"0.25 s +\d+ +4 +[\d.]+ +[\d.]+ +[\d.]+%",
     "python -m benchmarks.store": r"rows in repeats +1,000",

@@ -221,15 +221,15 @@ def assert_exact(place: Place, run: str, trials: int, repeats: int, finals: int)
     by_trial: dict[tuple[str, str, int], list[int]] = {}
     for row in place.repeats(run):
         by_trial.setdefault((row["graph"], row["method"], row["trial"]), []).append(row["repeat"])
-    by_study: dict[tuple[str, str], list[int]] = {}
+    by_arm: dict[tuple[str, str, str], list[int]] = {}
     for row in place.finals(run):
-        by_study.setdefault((row["graph"], row["method"]), []).append(row["repeat"])
-    assert by_study.keys() == studies.keys()
+        by_arm.setdefault((row["graph"], row["method"], row["arm"]), []).append(row["repeat"])
+    assert {(graph, method) for graph, method, arm in by_arm if arm == "on"} == studies.keys()
+    assert all(sorted(found) == list(range(finals)) for found in by_arm.values())
     place.trainings(run)
     for study, rows in studies.items():
         assert [row["trial"] for row in rows] == list(range(trials))
         assert {row["state"] for row in rows} <= {"complete", "pruned", "failed"}
-        assert sorted(by_study[study]) == list(range(finals))
         for row in rows:
             assert by_trial.get((*study, row["trial"]), []) == list(range(row["repeats"]))
             assert (row["repeats"] == repeats) == (row["state"] == "complete")

@@ -29,6 +29,7 @@ OPTIONS = {
     "--finals 5": ("finals", 5),
     "--sampler grid": ("sampler", "grid"),
     "--no-pruning": ("pruning", False),
+    "--no-ablation": ("ablation", False),
     "--selection accuracy": ("selection", "accuracy"),
     "--engine native": ("engine", "native"),
     "--searches 6": ("replicates", 6),
