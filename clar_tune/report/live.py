@@ -97,4 +97,4 @@ class Rates:
 
 def _rows_of(run: RunView) -> list[object]:
     """Changes with every row that arrives."""
-    return [(study.trials, len(study.finals), study.winner) for study in run.studies]
+    return [(study.trials, study.finals_done, study.winner) for study in run.studies]

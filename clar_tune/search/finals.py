@@ -31,6 +31,7 @@ class Finals:
         self.failed: set[tuple[str, int]] = set()
         """Arm and number of those that this driver gave up."""
         self._winner: Params | None = None
+        self._names: dict[str, tuple[str, str]] = {}  # under which those of each arm are kept
         self._done: dict[tuple[str, str], dict[int, float]] = {}  # seconds by number
         self._scores: dict[tuple[str, str], dict[int, float]] = {}
 
@@ -40,14 +41,20 @@ class Finals:
         wanted = [arm for arm in ORDER if arm in arms and arm in ("on", *self._plan.arms)]
         self._winner = winner
         self.awaits_plain = "cross" in wanted
-        self.arms = {arm: arms[arm].params for arm in wanted if arm != "cross"}
+        self.arms = {}
+        for arm in wanted:
+            if arm != "cross":
+                self._add(arm, arms[arm].params)
 
     def cross(self, plain_winner: Params | None) -> None:
         """Take in the plain winner's parameters, if there is one."""
         if self.awaits_plain and self._winner is not None and plain_winner is not None:
             arms = arms_of(self._plan.method, self._winner, plain_winner)
-            self.arms["cross"] = arms["cross"].params
+            self._add("cross", arms["cross"].params)
         self.awaits_plain = False
+
+    def _add(self, arm: str, params: Params) -> None:
+        self.arms[arm], self._names[arm] = params, (arm, identity(params))
 
     def record(self, arm: str, params: Params, number: int, seconds: float, score: float) -> None:
         """Take in one final.
@@ -86,7 +93,7 @@ class Finals:
     @property
     def first_scores(self) -> dict[str, Scores]:
         """Test scores of the first finals of each arm, where precision decides their number."""
-        return {arm: self._scores.get((arm, identity(own)), {}) for arm, own in self.arms.items()}
+        return {arm: self._scores.get(self._names[arm], {}) for arm in self.arms}
 
     @property
     def beyond_first(self) -> bool:
@@ -112,4 +119,4 @@ class Finals:
     def _of_winner(self) -> Iterator[tuple[str, dict[int, float]]]:
         for arm in ORDER:
             if arm in self.arms:
-                yield arm, self._done.get((arm, identity(self.arms[arm])), {})
+                yield arm, self._done.get(self._names[arm], {})

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from clar_tune.rows import FinalRow, RepeatRow, RepeatScore, StudyKey, TrialRow
+from clar_tune.rows import FinalRow, RepeatRow, RepeatScore, TrialRow
 from clar_tune.search.assignment import BATCH, Assignment, Done
 from clar_tune.search.confirmation import Confirmation, Final
 from clar_tune.search.groups import Groups
@@ -19,6 +19,7 @@ from clar_tune.search.limits import Limits
 from clar_tune.search.out import Out
 from clar_tune.search.pace import Pace
 from clar_tune.search.queues import Queues
+from clar_tune.search.stored_studies import take_in
 from clar_tune.search.study import MakeJudge, StudyState
 from clar_tune.space import Plan
 
@@ -68,29 +69,8 @@ class Scheduler:
         repeats: Iterable[RepeatScore],
         finals: Iterable[FinalRow],
     ) -> None:
-        """Rebuild every study from stored rows, repeats in the order of their arrival.
-
-        Repeats are looked at one by one: there may be more of them than memory holds.
-        """
-        stored: dict[StudyKey, list[TrialRow]] = {}
-        for row in trials:
-            stored.setdefault(row.study, []).append(row)
-        places = {study.plan.columns.study: study for study in self.studies}
-        begun = [places[key] for key in stored]
-        while stored:
-            key, rows = stored.popitem()
-            places[key].restore(rows)
-        for repeat in repeats:
-            places[repeat.study].restore_repeat(repeat)
-        for final in finals:
-            study = places[final.study]
-            study.record_final(
-                final.arm, final.params, final.repeat, final.seconds, final.test_score
-            )
-        self._go_on(begun)
-
-    def _go_on(self, begun: Sequence[StudyState]) -> None:
-        """Decide what follows from the restored rows, and what waits to be handed out."""
+        """Rebuild every study from stored rows, repeats in the order of their arrival."""
+        begun = take_in(self.studies, trials, repeats, finals)
         for study in begun:
             self._pace.add(study.plan.columns.graph, study.trainings, study.seconds)
             changed = study.restored()

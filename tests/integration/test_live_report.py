@@ -235,7 +235,8 @@ def test_time_left_counts_finals_searches_and_studies_to_come():
     half = replace(one, studies=(replace(study, finals=study.finals[:4]),))
     planned = study.planned
     # Six finals of the first study; all of the second, which nothing is known of.
-    to_come = planned.finals + planned.trials * planned.repeats * PRUNED_SHARE
+    arms = 1 + len(run().row.planned[1].arms)
+    to_come = planned.finals * arms + planned.trials * planned.repeats * PRUNED_SHARE
     assert stored_progress(half).trainings_left == pytest.approx(6 + to_come)
     going = replace(half, row=replace(half.row, state="running"))
     assert "5 trainings per minute" in progress_of(going, Liveness(True, 5.0)).speed

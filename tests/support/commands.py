@@ -252,8 +252,8 @@ def copy_of(place: Place, folder: Path) -> Place:
     return Place(folder, (place.folder / "space.yaml").read_text())
 
 
-def _index(row: dict[str, Any]) -> int:
-    return int(row.get("repeat", 0))
+def _index(row: dict[str, Any]) -> tuple[str, int]:
+    return str(row.get("arm", "")), int(row.get("repeat", 0))
 
 
 def _command(process: psutil.Process) -> str:
