@@ -195,8 +195,9 @@ class TestPearson:
         assert "3 of 6 cells are the very same trainings under sampling=node and" in text
 
     def test_a_cell_without_weights_is_not_blamed_on_validation(self):
-        text = " ".join(table(SAMPLING, alike).conclusions)
-        assert "Validation chose" not in text
+        found = table(SAMPLING, alike)
+        text = " ".join((*found.conclusions, *found.remarks))
+        assert "Validation chose" not in text and "declined" not in text
 
 
 def test_a_space_without_the_key_has_no_correlation():

@@ -102,7 +102,9 @@ def test_label_shift_is_the_first_conclusion():
     assert "At the floor: with and without the penalty no better than a constant answer" in said
     for protocol, shift in (("balanced-60-20-20", 0.09), ("random-60-20-20", 0.12)):
         little = run_with(score, protocol=protocol, more=lambda arm, index, s=shift: {"shift": s})
-        assert not any("label shift" in text for text in compare([little]).conclusions)
+        found = compare([little])
+        said = (*found.conclusions, *found.remarks)
+        assert not any("label shift" in text for text in said)
 
 
 def test_no_sentence_says_that_a_method_improves_another():

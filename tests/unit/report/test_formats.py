@@ -292,7 +292,14 @@ def test_the_answer_is_the_first_thing_on_a_terminal():
     text = printed("table", plain())
     rule, headline, about, empty, box, *_ = text.splitlines()
     assert set(rule) == {"━"} and not empty
-    assert headline == plain().headline and headline.startswith("CLAR: effect decided in ")
+    own = [effect.verdict for effect in plain().effects if effect.regularizer == "clar"]
+    counts = {word: own.count(word) for word in ("better", "worse", "equal") if word in own}
+    assert headline.startswith(
+        f"CLAR: effect decided in {sum(counts.values())} of {len(own)} cells"
+    )
+    assert all(
+        f"{word} in {count}" in headline for word, count in counts.items() if word != "equal"
+    )
     assert about.startswith("simulated: simulated, tuned settings")
     assert box.startswith("╭─ What can be concluded")
     told = text[: text.index("╰")]
