@@ -20,7 +20,7 @@ COMMANDS = re.findall(r"^(?:\$ )?clar-tune (.+)$", TEXT, re.MULTILINE)
 COMPARED = [command for command in COMMANDS if command.startswith("compare")]
 BEFOREHAND = (ROOT / "docs" / "RESULTS_PLAN.md").read_text()
 """What was written down before the runs."""
-PLANNED = re.findall(r"^clar-tune (run .+)$", f"{TEXT}\n{BEFOREHAND}", re.MULTILINE)
+PLANNED = re.findall(r"^(?:\$ )?clar-tune (run .+)$", f"{TEXT}\n{BEFOREHAND}", re.MULTILINE)
 
 
 @pytest.fixture(autouse=True)

@@ -69,7 +69,8 @@ def plan_of(case: dict[str, Any]) -> Plan:
     if "preprocessing" in case:
         space["preprocessing"] = case["preprocessing"]
     text = yaml.safe_dump(space, sort_keys=False)
-    options = from_stored(Options, case.get("options", {}))
+    # The winner as it is: what was frozen knows no other arms.
+    options = from_stored(Options, {"ablation": False, **case.get("options", {})})
     return make_plan(parse_space(text, "frozen", "frozen.yaml"), options)
 
 
