@@ -49,8 +49,8 @@ class Row:
     def is_shifted(self) -> bool:
         """Whether its protocol gives test nodes other class shares than training nodes.
 
-        Sets that are drawn uniformly differ by chance: on texas, with 37 test nodes, by 0.12 in the
-        mean of 2,000 draws.
+        Sets that are drawn uniformly differ by chance: on texas, with 37 test nodes, by 0.12 in
+        the mean of 2,000 draws.
         """
         chance = PROTOCOLS[self.protocol].uniform
         return self.shift is not None and self.shift > MUCH_SHIFT and not chance
