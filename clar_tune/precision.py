@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from clar_tune.errors import ParameterError
 from clar_tune.records import stored_as
@@ -54,7 +53,7 @@ def finals_of_stein(first: ArrayLike, rule: Precision) -> int:
     d = np.asarray(first, dtype=float)
     if len(d) != rule.at_least:
         raise ParameterError(f"Stein's rule needs {rule.at_least} differences, got {len(d)}.")
-    limit = float(stats.t.isf(LEVEL / 2, len(d) - 1))
+    limit = _limit(LEVEL / 2, len(d) - 1)
     needed = math.ceil((limit * float(np.std(d, ddof=1)) / rule.half_width) ** 2)
     return min(max(needed, rule.at_least), rule.at_most)
 
@@ -98,6 +97,13 @@ def finals_to_decide(deviation: float, margin: float, tests: int) -> int | None:
 def _enough(count: int, deviation: float, margin: float, level: float) -> bool:
     """Whether the interval at this level, and the wish for power, fit within the margin."""
     error, freedom = deviation / math.sqrt(count), count - 1
-    equality = stats.t.isf(level, freedom) + stats.t.isf((1 - POWER) / 2, freedom)
-    difference = stats.t.isf(level / 2, freedom) + stats.t.isf(1 - POWER, freedom)
+    equality = _limit(level, freedom) + _limit((1 - POWER) / 2, freedom)
+    difference = _limit(level / 2, freedom) + _limit(1 - POWER, freedom)
     return bool(max(equality, difference) * error <= margin)
+
+
+def _limit(level: float, freedom: int) -> float:
+    """What Student's t exceeds with this probability."""
+    from scipy import special  # here: who only shows a run needs none of it
+
+    return -float(special.stdtrit(freedom, level))
