@@ -156,7 +156,7 @@ def _without_raw(twins: Sequence[_OnGraph]) -> list[_OnGraph]:
 def _averaged(twins: Sequence[_OnGraph]) -> _OnGraph:
     r"""The mean of k twins; its variance is :math:`\sum V / k^2`."""
     variance = sum(own.variance for own in twins) / len(twins) ** 2
-    freedom = min(own.freedom for own in twins)
+    freedom = min((own.freedom for own in twins if own.variance), default=1.0)
     name = "+".join(dict.fromkeys(base_name(own.graph) for own in twins))
     return _OnGraph(name, fmean(own.mean for own in twins), variance, freedom)
 

@@ -107,8 +107,8 @@ def test_headings_sort_their_column_both_ways(opened: Browser):
 
 def test_cells_without_a_number_come_last_both_ways(opened: Browser):
     for _ in range(2):
-        sort(opened, "scores", "p_holm")
-        found = column(opened, "scores", "p_holm")
+        sort(opened, "scores", "effect")
+        found = column(opened, "scores", "effect")
         assert "" in found
         assert all(found[: -found.count("")]) and not any(found[-found.count("") :])
 
@@ -142,7 +142,7 @@ def test_an_address_brings_back_filter_and_study(opened: Browser, url: str):
 
 
 def test_choosing_a_study_shows_its_figures_and_trials(opened: Browser):
-    key = study_named(opened, "gcn+nl on texas")
+    key = study_named(opened, "gcn+nl on cornell")
     opened.click(f'[data-open="{key}"]')
     opened.wait(lambda: opened.all(f'#study[data-shown="{key}"]'), "the study")
     kinds = opened.run(
@@ -155,7 +155,7 @@ def test_choosing_a_study_shows_its_figures_and_trials(opened: Browser):
     assert "NaN" in "".join(column(opened, "trials", "failure"))
     assert sort(opened, "trials", "validation") == "ascending"
     opened.click("#next")
-    opened.wait(lambda: opened.one("#study h3").text != "gcn+nl on texas", "the next study")
+    opened.wait(lambda: opened.one("#study h3").text != "gcn+nl on cornell", "the next study")
     assert opened.complaints() == []
 
 

@@ -58,6 +58,15 @@ def test_twins_are_averaged_first():
     assert found.these_half == pytest.approx(half)
 
 
+def test_a_twin_whose_penalty_is_off_takes_no_degrees_of_freedom():
+    unused = effect("texas", 0.0, error=0.0, freedom=0)
+    (found,) = over(unused, effect("cornell", 0.04), effect("cora", 0.01))
+    variance = 0.01**2 / 4 + 0.01**2
+    parts = (0.01**2 / 4) ** 2 / 9 + 0.01**4 / 9
+    half = stats.t.ppf(0.975, variance**2 / parts) * variance**0.5 / 2
+    assert found.these_half == pytest.approx(half)
+
+
 def test_filtered_graphs_stand_for_raw_ones_and_generated_ones_for_nothing():
     (found,) = over(
         *(effect("chameleon", 0.5), effect("chameleon-filtered", 0.02)),
