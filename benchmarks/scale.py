@@ -171,7 +171,7 @@ def planned(studies: int, trials: int) -> tuple[Any, dict[str, Any]]:
     graphs = load_space("all").graphs[:GRAPHS]
     scales = ", ".join(str(number) for number in range(1, studies // GRAPHS + 1))
     text = SPACE.format(graphs=", ".join(graphs), scales=scales)
-    plan = make_plan(parse_space(text, RUN, "scale.yaml"), Options(trials=trials))
+    plan = make_plan(parse_space(text, RUN, "scale.yaml"), Options(trials=trials, ablation=False))
     content = load("csbm-homophily")
     return plan, {name: replace(content, name=name) for name in plan.graphs}
 
