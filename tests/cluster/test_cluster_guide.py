@@ -25,7 +25,7 @@ from benchmarks.s3_server import ACCESS_KEY, SECRET_KEY
 GUIDE, STORES = "docs/CLUSTER.md", ("docs/STORE.md", "A bucket as a store")
 STORE = "s3://bucket/results"
 LAUNCHER = re.compile(r"ray (up|dashboard|attach|monitor|down)\b")
-SMALL = "--graphs texas --methods gcn,gcn+clar --trials 4 --repeats 3 --finals 3"
+SMALL = "--graphs texas --methods gcn,gcn+clar --trials 4 --repeats 3 --finals 3 --no-ablation"
 SMALLER = "--trials 1 --repeats 1 --finals 1"
 
 
