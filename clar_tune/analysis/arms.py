@@ -55,11 +55,12 @@ def _belongs(final: FinalRow, winner: Params, plain: Params | None) -> bool:
     params = final.params
     if final.arm == "cross":
         own = {name: value for name, value in params.items() if name not in (plain or {})}
-        return plain is not None and _within(plain, params) and _within(own, winner)
-    return _within(params, {**winner, **_CHANGED.get(final.arm, {})})
+        return plain is not None and is_within(plain, params) and is_within(own, winner)
+    return is_within(params, {**winner, **_CHANGED.get(final.arm, {})})
 
 
-def _within(some: Params, params: Params) -> bool:
+def is_within(some: Params, params: Params) -> bool:
+    """Whether a configuration has all parameters of another, with the same values."""
     return all(name in params and params[name] == value for name, value in some.items())
 
 

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
+from clar_tune.analysis.arms import is_within
 from clar_tune.analysis.runs import StudyView
-from clar_tune.records import Params
 from clar_tune.rows import FinalRow
 from clar_tune.switches import is_off
 
@@ -41,7 +41,7 @@ def arms_of(study: StudyView, plain: StudyView | None) -> Arms:
     shared = plain.best.params if plain and plain.best else None
     if is_off(study.method.partition("+")[2], chosen):
         return Arms(on=study.finals, plain=beside, unused=True)
-    alike = shared is not None and _holds(chosen, shared)
+    alike = shared is not None and is_within(shared, chosen)
     return Arms(
         on=study.finals,
         plain=beside,
@@ -50,8 +50,3 @@ def arms_of(study: StudyView, plain: StudyView | None) -> Arms:
         nl=study.arm("nl"),
         any=study.arm("any"),
     )
-
-
-def _holds(params: Params, part: Params) -> bool:
-    """Whether a configuration has all parameters of another, with the same values."""
-    return all(name in params and params[name] == value for name, value in part.items())
