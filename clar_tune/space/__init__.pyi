@@ -17,14 +17,10 @@ from .model import (
     TrainingRules as TrainingRules,
     condition_text as condition_text,
 )
+from .options import Options as Options
 from .parameters import Parameter as Parameter, ParameterSet as ParameterSet
-from .plan import (
-    Group as Group,
-    Options as Options,
-    Plan as Plan,
-    StudyPlan as StudyPlan,
-    make_plan as make_plan,
-)
+from .plan import Plan as Plan, make_plan as make_plan
 from .reader import parse_space as parse_space, stored_levels as stored_levels
 from .shipped import load_space as load_space, shipped_spaces as shipped_spaces
+from .study_plan import Group as Group, StudyPlan as StudyPlan
 from .yaml_nodes import read_items as read_items

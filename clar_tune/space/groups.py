@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from clar_tune.switches import arms_beside
 
 if TYPE_CHECKING:
-    from clar_tune.space.plan import Options, StudyPlan
+    from clar_tune.space.options import Options
+    from clar_tune.space.study_plan import StudyPlan
 
 EXCHANGING = ("tpe", "gp", "random")
 """Samplers whose studies exchange points; a grid has its own."""

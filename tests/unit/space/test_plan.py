@@ -9,7 +9,7 @@ from clar_tune.errors import ClarTuneError, ParameterError, SpaceError, UnknownN
 from clar_tune.records import from_stored, to_stored
 from clar_tune.rows import PlannedStudy, rungs_up_to
 from clar_tune.space import ParameterSet, load_space, make_plan, shipped_spaces
-from clar_tune.space.plan import Options
+from clar_tune.space.options import Options
 
 
 def names(**options) -> list[str]:
