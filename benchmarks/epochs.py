@@ -2,7 +2,7 @@
 
 All three sides run in turn in one process with one thread, whose processor time is taken; memory
 is the growth of the peak resident size of a process that trains one side only. Torch's sampler is
-measured alone as well.
+measured alone as well. Geometric means over all graphs and methods stand below.
 
     python -m benchmarks.epochs --graphs cora,chameleon
 """
@@ -15,7 +15,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from statistics import mean, median
+from statistics import geometric_mean, mean, median
 from typing import Any
 
 import click
@@ -23,13 +23,13 @@ import click
 from benchmarks.engines import native_epoch
 from benchmarks.memory import megabytes
 from benchmarks.straightforward import Penalty, run
-from clar_tune.engine import ArrayGraph
+from clar_tune.engine import ArrayGraph, program_of
 from clar_tune.graphs import Graph, load, search_nodes, seed_pair
 from clar_tune.models import Complement, Method, TensorGraph
 from clar_tune.records import TrainSpec
 from clar_tune.training import train
 
-GRAPHS = "texas,cora,chameleon,squirrel,computers"
+GRAPHS = "texas,cora,chameleon,squirrel,photo,pubmed,computers"
 PROTOCOL = "balanced-60-20-20"
 CLAR = {"alpha": 1.0, "beta": 1.0, "samples": 1, "reduction": "node-mean", "clamp": 1.0}
 CASES: dict[str, tuple[str, dict[str, object]]] = {
@@ -41,13 +41,15 @@ CASES: dict[str, tuple[str, dict[str, object]]] = {
 }
 ROUNDS = 5
 SECONDS = 1.0
-"""How long each side trains in each round, and at least three epochs."""
+"""How long each side trains in each round, and at least two epochs: the first is not counted."""
+
+SIDES = ("ours", "native", "theirs")
 
 
 class Clock:
     """Times epochs until there are enough."""
 
-    def __init__(self, seconds: float = SECONDS, epochs: int = 3) -> None:
+    def __init__(self, seconds: float = SECONDS, epochs: int = 2) -> None:
         self.times: list[float] = []
         self.seconds, self.epochs = seconds, epochs
         self.started = self.last = time.process_time()
@@ -104,7 +106,7 @@ def theirs(graph: Graph, case: str, dropout: float, clock: Clock) -> None:
     run(graph, nodes, case.partition("+")[0], penalty, dropout, clock.tick)
 
 
-def epoch_times(graph: Graph, dropout: float) -> dict[str, dict[str, float]]:
+def epoch_times(graph: Graph, dropout: float, count: int) -> dict[str, dict[str, float]]:
     """Milliseconds per epoch of all sides of every case, and ratios within each round.
 
     All cases take turns, and a ratio is the median of the ratios of single rounds, so that a
@@ -114,7 +116,7 @@ def epoch_times(graph: Graph, dropout: float) -> dict[str, dict[str, float]]:
     for case in CASES:
         natively(graph, forms[1], case, dropout)  # what is compiled for it does not count
     rounds = [
-        {case: _one_round(graph, *forms, case, dropout) for case in CASES} for _ in range(ROUNDS)
+        {case: _one_round(graph, *forms, case, dropout) for case in CASES} for _ in range(count)
     ]
     return {
         case: {
@@ -143,11 +145,16 @@ def _one_round(
 
 def _peak(side: str, name: str, case: str, dropout: float, answer: Any) -> None:
     graph = load(name)
+    if side == "native":
+        program_of(spec_of(graph, case, dropout).backbone)
     Path("/proc/self/clear_refs").write_text("5")  # from here on the peak counts anew
     before = megabytes("VmRSS")
     clock = Clock(seconds=0.0, epochs=2)
     if side == "ours":
         ours(graph, TensorGraph.of(graph), case, dropout, clock)
+    elif side == "native":
+        spec = replace(spec_of(graph, case, dropout), max_epochs=2)
+        native_epoch(spec, graph, ArrayGraph.of(graph))
     else:
         theirs(graph, case, dropout, clock)
     answer.put(megabytes("VmHWM") - before)
@@ -200,14 +207,14 @@ def sampler_rates(graph: Graph) -> dict[str, float]:
     return {side: median(values[1:]) for side, values in rates.items()}
 
 
-def measure(name: str, dropout: float, memory: bool) -> list[dict[str, object]]:
+def measure(name: str, dropout: float, memory: bool, rounds: int) -> list[dict[str, object]]:
     """All rows of one graph."""
     graph = load(name)
     rows: list[dict[str, object]] = []
-    for case, milliseconds in epoch_times(graph, dropout).items():
+    for case, milliseconds in epoch_times(graph, dropout, rounds).items():
         row: dict[str, object] = {"graph": name, "case": case, **milliseconds}
         if memory:
-            for side in ("ours", "theirs"):
+            for side in SIDES:
                 row[f"{side}_mb"] = peak_memory(side, name, case, dropout)
         rows.append(row)
         print(_line(row), flush=True)
@@ -226,24 +233,37 @@ def _line(row: dict[str, object]) -> str:
     text += f"{row['theirs']:>9.1f}{row['ratio']:>8.1f}x{row['native_ratio']:>8.1f}x"
     text += f"{row['x_gcn']:>8.2f}"
     if "ours_mb" in row:
-        text += f"{row['ours_mb']:>9.0f}{row['theirs_mb']:>9.0f}"
+        text += "".join(
+            f"{row[f'{side}_mb']:>{10 if side == 'native' else 9}.0f}" for side in SIDES
+        )
     return text
+
+
+def _means(rows: list[dict[str, Any]]) -> str:
+    """How many times as long the loop takes: geometric means of all rows with times."""
+    timed = [row for row in rows if "ratio" in row]
+    torch, native = (
+        geometric_mean(row[name] for row in timed) for name in ("ratio", "native_ratio")
+    )
+    return f"{'geometric mean':<54}{torch:>9.1f}x{native:>8.1f}x"
 
 
 @click.command()
 @click.option("--graphs", default=GRAPHS, show_default=True, help="Graphs, separated by commas.")
-@click.option("--dropout", default=0.0, show_default=True, help="Dropout rate of all sides.")
+@click.option("--rounds", default=ROUNDS, show_default=True, help="Medians are over these.")
+@click.option("--dropout", default=0.5, show_default=True, help="Dropout rate of all sides.")
 @click.option("--memory/--no-memory", default=True, help="Measure memory in processes of its own.")
 @click.option("--out", default="benchmarks/results/epochs.json", show_default=True, type=Path)
-def main(graphs: str, dropout: float, memory: bool, out: Path) -> None:
+def main(graphs: str, rounds: int, dropout: float, memory: bool, out: Path) -> None:
     """Measure epochs and the sampler against the straightforward loop."""
     import torch
 
     torch.set_num_threads(1)
     head = f"{'graph':<11}{'method':<15}{'ms torch':>9}{'ms native':>10}{'ms PyG':>9}"
     head += f"{'torch':>9}{'native':>9}{'x gcn':>8}"
-    print(head + (f"{'MB torch':>9}{'MB PyG':>9}" if memory else ""))
-    rows = [row for name in graphs.split(",") for row in measure(name, dropout, memory)]
+    print(head + (f"{'MB torch':>9}{'MB native':>10}{'MB PyG':>9}" if memory else ""))
+    rows = [row for name in graphs.split(",") for row in measure(name, dropout, memory, rounds)]
+    print(_means(rows))
     out.parent.mkdir(parents=True, exist_ok=True)
     facts = {"torch": torch.__version__, "python": sys.version.split()[0], "dropout": dropout}
     out.write_text(json.dumps({**facts, "rows": rows}, indent=1))

@@ -1,4 +1,4 @@
-"""Mutated and hostile space files: whatever they hold, each is read or refused in two seconds.
+"""Mutated and hostile space files: whatever they hold, each is read or refused in seconds.
 
 Most files go the way of `clar-tune spaces check` and of `run --dry-run` until they are planned,
 some that of a stored text which readers of results look into. Only a `ClarTuneError` of one short
@@ -32,7 +32,7 @@ from clar_tune.analysis.same_ranges import content_of
 from clar_tune.errors import LONGEST_REFUSAL, ClarTuneError
 from clar_tune.space import Options, load_space, make_plan, stored_levels
 
-SECONDS = 2.0
+SECONDS = 10.0
 """Longest time of one file, of a processor: others may keep it busy."""
 
 HANG = 60

@@ -1,4 +1,4 @@
-"""Bring docs/RESULTS.md and the README up to date: what their commands print, and the figures.
+"""Bring the pages of results and the README up to date: what commands print, and the figures.
 
 A command that reads docs/results stands either at the head of a ``console`` block, which holds its
 output, or alone in an ``sh`` block before a part marked ``<!-- output -->``, whose Markdown it
@@ -21,6 +21,8 @@ from clar_tune.store import Store
 
 ROOT = Path(__file__).parent.parent
 PAGE, README = ROOT / "docs" / "RESULTS.md", ROOT / "README.md"
+TABLES = ROOT / "docs" / "RESULTS_TABLES.md"
+"""Tables that are too long for the page."""
 STORE = "docs/results"
 FIGURES = ROOT / "docs" / "figures"
 SHOWN = re.compile(r"!\[[^]]*\]\(figures/([\w-]+)\.(\w+)\.svg\)")
@@ -74,8 +76,8 @@ def figures(page: str) -> Iterator[tuple[str, Figure]]:
 
 @click.command()
 def main() -> None:
-    """Rewrite both pages and the figures; start it at the top of the project."""
-    for page in (PAGE, README):
+    """Rewrite all pages and the figures; start it at the top of the project."""
+    for page in (PAGE, TABLES, README):
         page.write_text(refreshed(page.read_text()))
     FIGURES.mkdir(exist_ok=True)
     for name, figure in figures(PAGE.read_text()):

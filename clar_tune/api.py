@@ -320,8 +320,7 @@ def _enlarged(plan: Plan, trials: int, finals: int | None, *, ablation: bool) ->
         first_trials=options.first_trials or study.rules.trials,
         ablation=options.ablation or ablation,
     )
-    engines = {study.place: study.engine for study in plan.studies}
-    larger = make_plan(plan.space, changed).trained_by(engines)
+    larger = make_plan(plan.space, changed).begun_as(study.planned for study in plan.studies)
     arms = [[one.arms for one in some.studies] for some in (plan, larger)]
     if not trials and not finals and arms[0] == arms[1]:
         raise ParameterError("ablation: its winners have all arms that its space asks for.")

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -64,15 +65,18 @@ def finals_of_graph(effects: Sequence[ArrayLike], rule: Precision) -> int:
 
 
 def first_effects(arms: Mapping[str, Scores], plain: Scores, count: int) -> list[float] | None:
-    """The effect of a penalty in each of the first finals; none while one of them is missing.
+    r"""The effect of a penalty in each of the first finals; none while one of them is missing.
 
-    It is the mean of on - off and cross - plain, on the same pair.
+    .. math:: d = \tfrac12 ((\text{on} - \text{off}) + (\text{cross} - \text{plain}))
+
+    on the same pair. A winner that no plain one is crossed with has no arm ``cross``: its effect
+    is on - off, as in what is printed.
     """
-    scores = [arms.get(arm, {}) for arm in ("on", "off", "cross")]
-    if any(number not in own for own in (*scores, plain) for number in range(count)):
+    halves = [(arms.get("on", {}), arms.get("off", {}))]
+    halves += [(arms["cross"], plain)] if "cross" in arms else []
+    if any(n not in scores for half in halves for scores in half for n in range(count)):
         return None
-    on, off, cross = scores
-    return [((on[n] - off[n]) + (cross[n] - plain[n])) / 2 for n in range(count)]
+    return [fmean(one[n] - other[n] for one, other in halves) for n in range(count)]
 
 
 def finals_to_decide(deviation: float, margin: float, tests: int) -> int | None:

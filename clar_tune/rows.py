@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Annotated, Any, NamedTuple
 
 from clar_tune.records import Params, from_stored, stored_as
+from clar_tune.version import FIRST_WITH_ARMS
 
 JSON = "json"
 """Marks a column that is stored as JSON text, its keys in the order in which they are given."""
@@ -155,6 +156,8 @@ class FinalRow(RepeatRow):
     """Which of all nodes are test nodes, packed alike: whose answers ``correct`` tells of."""
     shift: float | None = None
     """Total variation between the class shares of training and of test nodes."""
+    balanced_floor: float | None = None
+    """What a constant answer has for balanced accuracy: 1 / classes among the test nodes."""
 
 
 class RepeatScore(NamedTuple):
@@ -179,7 +182,7 @@ class RepeatScore(NamedTuple):
 @stored_as(
     *("graph", "method", "condition", "protocol", "metric"),
     *("trials", "repeats", "finals", "rungs", "parameters"),
-    later=("arms", "exchanged", "precision", "engine"),
+    later=("arms", "exchanged", "precision", "engine", "known"),
 )
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedStudy:
@@ -208,6 +211,9 @@ class PlannedStudy:
     finals; ``finals`` is then the least."""
     engine: str = "torch"
     """What trains it: one of ``ENGINES``, decided once."""
+    known: Mapping[str, Any] | None = None
+    """Weights that its search begins with where papers have others on its graph than usual; none
+    in older runs, which begin with the usual ones everywhere."""
 
     @property
     def place(self) -> tuple[str, str, str]:
@@ -247,12 +253,12 @@ class LeftOut:
     since: str
     """When that was decided, in ISO 8601."""
     cause: str
-    """Of the last worker that was lost there."""
+    """Of the last worker that was lost there, or why none was started."""
 
     def __str__(self) -> str:
         return (
-            f"{self.host} (node {self.node[:8]}) is left out since {self.since}: workers were "
-            f"lost there one after the other, last: {self.cause}"
+            f"{self.host} (node {self.node[:8]}) is left out since {self.since}: workers "
+            f"cannot train there: {self.cause}"
         )
 
 
@@ -307,6 +313,11 @@ class RunRow:
     """Effects smaller than this count as none: the margin of its tests of equality."""
     looks: Int32 = 0
     """How often finals were added after verdicts could be read."""
+
+    @property
+    def may_have_effects(self) -> bool:
+        """Whether its version of the numbers had arms, floors and shift to judge effects by."""
+        return self.numbers >= FIRST_WITH_ARMS
 
     @property
     def planned(self) -> list[PlannedStudy]:

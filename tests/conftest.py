@@ -14,6 +14,8 @@ from support.one_ray import OneRay, one_ray
 
 from clar_tune.graphs.graph import Graph, preprocess
 
+os.environ.pop("COLUMNS", None)  # readline tells it to the processes of pytest-xdist
+
 # A busy machine must not fail a test: examples have no time limit.
 settings.register_profile("patient", deadline=None)
 settings.load_profile("patient")

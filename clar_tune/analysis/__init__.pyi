@@ -23,6 +23,7 @@ from .optuna_export import check_target as check_target, export as export, opene
 from .past_trainings import paces as paces
 from .progress import Progress as Progress, stored_progress as stored_progress
 from .records import (
+    CHAMPION as CHAMPION,
     Across as Across,
     Budget as Budget,
     Comparison as Comparison,
@@ -43,9 +44,11 @@ from .scores import WEIGHTS as WEIGHTS
 from .search_space import searched as searched
 from .shift_part import shift_part_of as shift_part_of
 from .statistics import LEVEL as LEVEL, estimate as estimate, least_p as least_p
+from .winners import winners_space as winners_space
 from .wording import (
     counted as counted,
     duration as duration,
     excerpt as excerpt,
+    margin_of as margin_of,
     probability as probability,
 )

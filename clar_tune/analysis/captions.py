@@ -6,9 +6,11 @@ from typing import Any, NamedTuple
 from clar_tune.analysis.budgets import finals_told, repeats_told
 from clar_tune.analysis.effect_captions import effect_captions
 from clar_tune.analysis.effect_records import SPLITS, PenaltyEffect
+from clar_tune.analysis.exchange_captions import exchange_captions
 from clar_tune.analysis.families import Judging
-from clar_tune.analysis.records import Correlation, Row, Score
+from clar_tune.analysis.records import MUCH_SHIFT, Correlation, Row, Score
 from clar_tune.analysis.runs import RunView
+from clar_tune.analysis.wording import place
 from clar_tune.conditions import parts_of
 from clar_tune.graphs import PROTOCOLS, VARIANTS
 from clar_tune.metric import metric_named
@@ -38,16 +40,19 @@ def caption_of(shown: Captioned, judging: Judging, interval: str = SPLITS) -> It
     runs, rows, budget = shown.runs, shown.rows, shown.runs[0].budget
     planned = [study for run in runs for study in run.row.planned]
     yield _budget(budget, planned, shown.searched)
-    yield from _exchange(runs)
+    yield from exchange_captions(runs)
     yield from _parts(runs)
     yield from _splits(rows)
-    yield from _intervals(rows, budget["searches"], interval)
+    yield from _shifts(rows)
+    yield from _intervals(rows, budget["searches"], interval, outer=_outer(runs))
     yield from _test_nodes(runs, rows, shown.searched)
     yield from _variants(rows)
     yield from _correlations(shown.correlations)
     yield from _floors(rows)
     percent = all(metric_named(row.metric).percent for row in rows)
-    yield from effect_captions(shown.effects, judging, outer=_outer(runs), percent=percent)
+    yield from effect_captions(
+        shown.effects, judging, outer=_outer(runs), percent=percent, searched=shown.searched
+    )
     if shown.table:
         yield f"Paper: {printed_in(shown.table)}"
     if shown.searched and budget["searches"] == 1:
@@ -62,23 +67,13 @@ def _outer(runs: Sequence[RunView]) -> bool:
     return bool(runs[0].options.get("outer_test"))
 
 
-def _exchange(runs: Sequence[RunView]) -> Iterator[str]:
-    counts = {plan.exchanged for run in runs for plan in run.row.planned if plan.exchanged}
-    if counts:
-        yield (
-            f"The last {' or '.join(map(str, sorted(counts)))} trials of a study try the best "
-            "shared points of the other methods of its backbone: a backbone with more methods "
-            "explores more points, which matters where effects are compared across backbones."
-        )
-
-
 def _floors(rows: Sequence[Row]) -> Iterator[str]:
     if any(row.floor is not None for row in rows):
         yield (
             "constant: the floor, what a constant answer scores on the same test nodes (the most "
             "frequent class of the validation nodes; 0.5 for ROC AUC; the mean of the training "
-            "targets for errors). A score is above it if the 95 % interval of the paired "
-            "difference is."
+            "targets for errors; of balanced accuracy 1 / classes among the test nodes). A score "
+            "is above it if the 95 % interval of the paired difference is."
         )
 
 
@@ -120,8 +115,22 @@ def _splits(rows: Sequence[Row]) -> Iterator[str]:
         )
 
 
-def _intervals(rows: Sequence[Row], searches: int, interval: str) -> Iterator[str]:
+def _shifts(rows: Sequence[Row]) -> Iterator[str]:
+    """Rows of each protocol whose test nodes have other class shares than their training nodes."""
+    much = [row for row in rows if row.shift is not None and row.shift > MUCH_SHIFT]
+    for protocol in dict.fromkeys(row.protocol for row in much):
+        own = [row for row in much if row.protocol == protocol]
+        chance = ", by chance" if PROTOCOLS[protocol].uniform else ""
+        yield (
+            f"{protocol}: label shift (total variation between the class shares of training and "
+            f"test nodes) over {MUCH_SHIFT:g}{chance} on "
+            f"{', '.join(f'{place(row.graph, row.condition)} {row.shift:.2f}' for row in own)}."
+        )
+
+
+def _intervals(rows: Sequence[Row], searches: int, interval: str, *, outer: bool) -> Iterator[str]:
     """What one unit is, and what intervals and tests are conditional on."""
+    scope = "this test set, new training splits" if outer else "this graph, new splits"
     kinds = {protocol: PROTOCOLS[protocol] for protocol in dict.fromkeys(r.protocol for r in rows)}
     units = {kind.units for kind in kinds.values()}
     corrected = "" if interval == SPLITS else "; widened for new data, whose splits share no nodes"
@@ -132,7 +141,7 @@ def _intervals(rows: Sequence[Row], searches: int, interval: str) -> Iterator[st
             f"are averaged first{f'{corrected} (Nadeau-Bengio)' * bool(corrected)}."
         )
     elif "split" in units:
-        what = f"{corrected} (Nadeau-Bengio)" if corrected else ": this graph, new splits"
+        what = f"{corrected} (Nadeau-Bengio)" if corrected else f": {scope}"
         yield (
             "±: 95 % interval over finals on fresh splits, each of which is one unit (Student's "
             f"t){what}."

@@ -74,7 +74,8 @@ def compare(runs: Sequence[RunView], criteria: Criteria = DEFAULTS) -> Compariso
     family = family_of(places)
     pairs = [plan.pair for plan in family]
     incomparable = incomparable_pairs(samples, pairs)
-    effects = effects_of(samples, cells_of(places), protocols, judging)
+    cells = cells_of(places) if all(run.row.may_have_effects for run in runs) else []
+    effects = effects_of(samples, cells, protocols, judging)
     better = {(e.graph, e.condition, e.method) for e in effects if e.verdict == "better"}
     asked = Question(table, incomparable, judging, better)
     contrasts = contrasts_of(samples, family, protocols, asked)
@@ -93,7 +94,7 @@ def compare(runs: Sequence[RunView], criteria: Criteria = DEFAULTS) -> Compariso
     )
     conclusions, remarks = sentences_of(words)
     captioned = Captioned(runs, rows, scores, effects, correlations, shown)
-    trials = {place: samples[place].study.asked for place in samples}
+    budgets = {place: _budget(sample) for place, sample in samples.items()}
     return Comparison(
         runs=tuple(run.name for run in runs),
         space=" + ".join(dict.fromkeys(run.row.space for run in runs)),
@@ -115,7 +116,7 @@ def compare(runs: Sequence[RunView], criteria: Criteria = DEFAULTS) -> Compariso
         effects=tuple(effects),
         backbones=tuple(beside),
         over_graphs=(
-            *effects_over_graphs(effects, graphs, trials),
+            *effects_over_graphs(effects, rows, graphs, budgets),
             *gains_over_graphs(samples, family, graphs, judging),
         ),
         remarks=remarks,
@@ -192,6 +193,7 @@ def _rows(samples: Mapping[Place, Sample], graphs: Mapping[str, GraphFacts]) -> 
             notes=tuple(_notes(graphs[graph], PROTOCOLS[sample.study.protocol])),
             floor=_mean_of(sample, "floor"),
             shift=_mean_of(sample, "shift"),
+            balanced_floor=_mean_of(sample, "balanced_floor"),
             **_nodes(sample),
         )
     return list(rows.values())
@@ -202,6 +204,12 @@ def _mean_of(sample: Sample, column: str) -> float | None:
     finals = (getattr(f, column) for study in sample.studies for f in study.finals)
     found = [value for value in finals if value is not None]
     return fmean(found) if found else None
+
+
+def _budget(sample: Sample) -> Hashable:
+    """What a study was given, but for repeats: small graphs have more of them by rule."""
+    study = sample.study
+    return study.asked, study.planned.finals, str(study.planned.precision)
 
 
 def _nodes(sample: Sample) -> dict[str, int]:

@@ -45,7 +45,12 @@ def headline_of(found: Findings) -> str:
     regularizers = list(dict.fromkeys(filter(None, map(regularizer_of, found.places))))
     if regularizers and found.scores:
         names = ", ".join(name.upper() for name in regularizers)
-        return f"{names}: effect not measured, arms were not trained; tuned gains are described"
+        why = (
+            ", arms were not trained"
+            if _may_have_effects(found)
+            else " (older numbers: neither arms nor floor nor label shift stored)"
+        )
+        return f"{names}: effect not measured{why}; tuned gains are described"
     best = [score for score in found.scores if score.best]
     if best:
         return f"No penalty to judge; best means: {some(map(named, best))}"
@@ -60,32 +65,39 @@ def sentences_of(found: Findings) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 def _answers(found: Findings) -> Iterator[str]:
     """What follows for cells, in order of importance."""
-    effects, metrics = found.effects, of_effects.metrics_of(found.rows)
+    effects = of_effects.champion_first(found.effects)
+    metrics = of_effects.metrics_of(found.rows)
     correlated = list(correlation_sentences(found.correlations))
     yield from _shift(found.rows)
+    yield from _older_numbers(found)
     yield from found.mixed
     yield from correlated[1:]  # the first is the headline
-    yield from of_effects.decided_cells(effects, metrics)
+    searched = any(plan.repeats for run in found.runs for plan in run.row.planned)
+    yield from of_effects.decided_cells(effects, metrics, searched=searched)
+    yield from of_effects.one_half_cells(effects)
+    floors = [*of_effects.floor_cells(effects), *_below_floor(found.scores, found.rows)]
+    yield from [" ".join(floors)] if floors else ()
+    yield from of_effects.contrary_cells(effects, metrics)
     yield from of_effects.undecided_cells(effects, found.rows)
-    yield from of_effects.other_tallies(effects, metrics) if effects else ()
+    yield from _generated(found)
     yield from remarks.unfinished(found.places, found.scores)
     yield from _without_arms(found)
-    yield from of_effects.floor_cells(effects)
-    yield from _below_floor(found.scores, found.rows)
     yield from of_effects.collapsed_cells(effects)
+    yield from _collapsed_winners(found)
     yield from idle_penalties(found.scores)
     yield from of_effects.complement_cells(effects, metrics)
     yield from declined_penalties(found.scores)
-    yield from _generated(found)
-    yield from of_effects.one_half_cells(effects)
     yield from _tuned(found.contrasts, metrics)
 
 
 def _circumstances(found: Findings) -> Iterator[str]:
-    """Under which circumstances numbers came about."""
+    """Tallies, and under which circumstances numbers came about."""
+    metrics = of_effects.metrics_of(found.rows)
+    yield from of_effects.other_tallies(found.effects, metrics) if found.effects else ()
     yield from remarks.remote_pairs(found.scores)
     yield from remarks.budgets(found.scores)
     yield from remarks.mixed_versions(found.runs)
+    yield from remarks.older_numbers(found.runs)
     if found.across.reason:
         yield f"No test across graphs: {found.across.reason}"
     else:
@@ -124,25 +136,59 @@ def _without_arms(found: Findings) -> Iterator[str]:
         return
     if not found.effects and not any(map(regularizer_of, found.places)) or not found.scores:
         return
+    if not _may_have_effects(found):
+        return
     which = f" of {some(map(named, lacking))}" if lacking else ""
     for run in found.runs:
+        if all(plan.arms for plan in run.row.planned if "+" in plan.method):
+            continue
+        remedy = f"`clar-tune extend {run.name} --ablation` adds them"
         if run.row.numbers != NUMBERS_VERSION:
-            yield (
-                f"Arms{which} were not trained: {run.name} was stored by an older version of the "
-                f"numbers ({run.row.numbers}, now {NUMBERS_VERSION}), which has no effects; tuned "
-                "gains mix what the penalty does with what the search found."
-            )
-        elif not all(plan.arms for plan in run.row.planned if "+" in plan.method):
-            yield (
-                f"Arms{which} were not trained: `clar-tune extend {run.name} --ablation` adds "
-                "them; tuned gains mix what the penalty does with what the search found."
-            )
+            remedy = f"{run.name} has an older version of the numbers, so that none can be added"
+        yield (
+            f"Arms{which} were not trained: {remedy}; tuned gains mix what the penalty does with "
+            "what the search found."
+        )
+
+
+def _collapsed_winners(found: Findings) -> Iterator[str]:
+    """Winners with trainings far below the others, where no effect tells of them."""
+    told = {(e.graph, e.condition, name) for e in found.effects for name in (e.method, e.against)}
+    own = [
+        score
+        for score in found.scores
+        if score.collapsed and (score.graph, score.condition, score.method) not in told
+    ]
+    if own:
+        listed = (f"{named(s)} ({s.collapsed} of {s.budget.finals} collapsed)" for s in own)
+        yield f"Finals more than 25 points below their median: {some(listed)}."
+
+
+def _older_numbers(found: Findings) -> Iterator[str]:
+    """What cannot be known of runs that are stored without arms, floor and shift."""
+    if found.scores and not _may_have_effects(found):
+        versions = " and ".join(dict.fromkeys(str(run.row.numbers) for run in found.runs))
+        gains = (
+            " Tuned gains mix what the penalty does with what the search found."
+            if any(map(regularizer_of, found.places))
+            else ""
+        )
+        yield (
+            f"Stored by an older version of the numbers ({versions}, now {NUMBERS_VERSION}), "
+            "which has no effects: arms were not trained, floor and label shift are not stored, "
+            f"so that a constant answer may do as well.{gains}"
+        )
+
+
+def _may_have_effects(found: Findings) -> bool:
+    return all(run.row.may_have_effects for run in found.runs)
 
 
 def _generated(found: Findings) -> Iterator[str]:
     facts = {name: own for run in found.runs for name, own in run.row.graphs.items()}
     if found.scores and all(facts[score.graph].generated for score in found.scores):
-        yield "Generated graphs only: nothing follows for real ones."
+        names = dict.fromkeys(score.graph for score in found.scores)
+        yield f"Generated graphs only ({some(names)}): nothing follows for real ones."
 
 
 def _tuned(contrasts: Sequence[Contrast], metrics: of_effects.Metrics) -> Iterator[str]:

@@ -6,6 +6,7 @@ from statistics import fmean
 from typing import NamedTuple
 
 from clar_tune.analysis.families import Judging
+from clar_tune.analysis.findings import finding_of, sides_of
 from clar_tune.analysis.layout import Place
 from clar_tune.analysis.planned import Pair, Planned, regularizer_of
 from clar_tune.analysis.records import Contrast
@@ -108,9 +109,9 @@ def contrasts_of(
         drawn = {plan: _Pair.of(samples, plan, asked) for plan in own}
         findings = [_finding(pair, asked) for pair in drawn.values()]
         said = verdicts(findings, asked.judging.level)
-        for (plan, pair), verdict in zip(drawn.items(), said, strict=True):
+        for (plan, pair), finding, verdict in zip(drawn.items(), findings, said, strict=True):
             if pair is not None:
-                found[plan] = _contrast(pair, verdict, len(own), asked.table)
+                found[plan] = _contrast(pair, finding, verdict, len(own), asked.table)
     return [found[plan] for plan in family if plan in found]
 
 
@@ -153,17 +154,16 @@ def _finding(pair: _Pair | None, asked: Question) -> Finding:
     effect = pair.effect if pair and not pair.reason else None
     if pair is None or effect is None:
         return Finding(missing=True)
+    sides = sides_of(pair.one, pair.other)
     if pair.plan.rival and pair.plan.place not in asked.better:
-        return Finding(mean=effect.mean)
-    return Finding(
-        mean=effect.mean,
-        p_difference=effect.p_difference,
-        p_equal=effect.p_equal(asked.judging.margin),
-        no_spread=not effect.error,
-    )
+        return Finding(mean=effect.mean, beats_floor=sides.beat_floor)
+    values = pair.one.ground.values(pair.gains)
+    return finding_of(effect, values, asked.judging.margin, sides)
 
 
-def _contrast(pair: _Pair, verdict: Verdict, family: int, table: str | None) -> Contrast:
+def _contrast(
+    pair: _Pair, tested: Finding, verdict: Verdict, family: int, table: str | None
+) -> Contrast:
     one, other, reason = pair.one, pair.other, pair.reason
     found = one.estimate([list(own.values()) for own in pair.gains], family)
     graph, condition, method = one.place
@@ -177,7 +177,7 @@ def _contrast(pair: _Pair, verdict: Verdict, family: int, table: str | None) -> 
         rival=pair.plan.rival,
         gain=found.mean,
         half_width=width,
-        p=None if reason else found.p,
+        p=None if reason or found.p is None else max(found.p, tested.p_difference),
         p_holm=None if reason else verdict.p_difference,
         detectable=None if reason else found.detectable,
         units=found.units,

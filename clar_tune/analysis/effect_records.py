@@ -48,6 +48,7 @@ class Criteria:
     *("spread", "detectable", "needed", "reason", "on_plain", "on_plain_half"),
     *("balanced", "balanced_half", "over_nl", "over_nl_half", "over_any", "over_any_half"),
     *("above_floor", "plain_above_floor", "collapsed", "finals", "at_cap"),
+    later=("configuration",),
 )
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PenaltyEffect:
@@ -122,17 +123,44 @@ class PenaltyEffect:
     finals: int = 0
     """Finals of its arms."""
     at_cap: bool = False
-    """Whether precision asked for more finals than were allowed."""
+    """Whether the precision of this effect asked for more finals than were allowed."""
+    configuration: str = ""
+    """A hash of its winner's parameters and the plain one's: equal where they are the same."""
+
+    @property
+    def is_identical(self) -> bool:
+        """Whether it is equal because no final differs."""
+        return self.verdict == "equal" and not self.effect and not self.error
+
+    @property
+    def is_half(self) -> bool:
+        """Whether the plain winner's half is missing; what is left leans towards the penalty."""
+        return self.kept is not None and self.crossed is None
+
+    @property
+    def is_contrary(self) -> bool:
+        """Whether both halves differ from 0, each in another direction (95 % intervals)."""
+        if self.kept_half is None or self.crossed_half is None:
+            return False
+        kept, crossed = self.kept or 0.0, self.crossed or 0.0
+        apart = abs(kept) > self.kept_half and abs(crossed) > self.crossed_half
+        return apart and kept * crossed < 0
 
 
-REASONS = ("arms", "missing", "finals", "files", "nodes", "margin", "spread", "collapsed", "many")
+REASONS = (
+    *("arms", "missing", "finals", "files", "nodes", "margin", "spread", "collapsed", "many"),
+    *("winner", "half", "floor", "unknown floor"),
+)
 """Arms were not trained; no finals yet; too few finals. More finals do not help: splits come in
-files, or test nodes are few; an effect near the margin; no spread; collapses; too many needed."""
+files, or test nodes are few; an effect near the margin; no spread; collapses; too many needed.
+It differs from 0, and yet: the winner lies below the plain one; the plain winner's half is
+missing; the side that is ahead beats no constant answer, or nobody knows."""
 
 
 @stored_as(
     *("method", "question", "graphs", "left_out", "mean", "these_half", "like_these_half"),
     *("one_more_half", "verdict", "p"),
+    later=("metric",),
 )
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OverGraphs:
@@ -155,12 +183,21 @@ class OverGraphs:
     verdict: str = ""
     """Of a tuned gain over enough searches."""
     p: float | None = None
+    metric: str = "accuracy"
+    """What its rows are judged by."""
 
 
-@stored_as("graph", "condition", "method", "one", "other", "difference", "half", "protocols")
+@stored_as(
+    *("graph", "condition", "method", "one", "other", "difference", "half", "protocols"),
+    *("verdicts", "same"),
+    later=("metric",),
+)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShiftPart:
-    """How far an effect differs between two runs whose splits differ: Welch's interval."""
+    """How far an effect differs between two runs whose splits differ: Welch's interval.
+
+    It is the part that comes with the splits only where both are of the same configurations.
+    """
 
     graph: str
     condition: str
@@ -170,3 +207,7 @@ class ShiftPart:
     difference: float
     half: float | None
     protocols: tuple[str, str]
+    verdicts: tuple[str, str]
+    same: bool
+    """Whether both are of the same configurations."""
+    metric: str = "accuracy"

@@ -1,7 +1,7 @@
 """What effects come to, in sentences, each of which names cells."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from clar_tune.analysis.effect_records import PenaltyEffect
 from clar_tune.analysis.records import CHAMPION, Row
@@ -11,7 +11,10 @@ from clar_tune.precision import MOST
 
 DECIDED = ("better", "worse", "equal")
 OPEN = ("undecided", "unused", "at the floor", "none")
-AT = "At the configurations this search found, switching the penalty on"
+MOST_NAMED = 6
+"""Cells that a list names, if clar has no more."""
+MOST_OF_CLAR = 30
+"""As many as Table III has; sweeps have hundreds."""
 Metrics = Mapping[tuple[str, str], str]
 """What each row is judged by; the graph and the condition name it."""
 
@@ -36,20 +39,35 @@ def other_tallies(effects: Sequence[PenaltyEffect], metrics: Metrics) -> Iterato
 
 def _by_regularizer(effects: Sequence[PenaltyEffect]) -> dict[str, list[PenaltyEffect]]:
     """Effects of each, those of clar first."""
-    names = sorted(dict.fromkeys(e.regularizer for e in effects), key=lambda n: n != CHAMPION)
-    return {name: [e for e in effects if e.regularizer == name] for name in names}
+    found: dict[str, list[PenaltyEffect]] = {}
+    for effect in champion_first(effects):
+        found.setdefault(effect.regularizer, []).append(effect)
+    return found
+
+
+def champion_first(effects: Sequence[PenaltyEffect]) -> list[PenaltyEffect]:
+    """Those of clar, of which the headline tells, before all others."""
+    return sorted(effects, key=lambda effect: effect.regularizer != CHAMPION)
+
+
+def _listed(effects: Sequence[PenaltyEffect], told: Callable[[PenaltyEffect], str]) -> str:
+    """What is told of each cell; none of clar's makes room for another's."""
+    champions = sum(effect.regularizer == CHAMPION for effect in effects)
+    return some(map(told, effects), max(MOST_NAMED, min(champions, MOST_OF_CLAR)))
 
 
 def _tally(effects: Sequence[PenaltyEffect], metrics: Metrics) -> str:
     counts = Counter(effect.verdict for effect in effects)
     decided = sum(counts[word] for word in DECIDED)
     told = {"equal": _within(effects, metrics), "none": "no result"}
-    parts = [
-        f"{told.get(word, word)} in {counts[word]}"
-        for word in (DECIDED if decided else OPEN)
-        if counts[word]
-    ]
-    return f"effect decided in {decided} of {counted(len(effects), 'cell')}: {', '.join(parts)}"
+
+    def listed(words: Sequence[str]) -> str:
+        return ", ".join(f"{told.get(word, word)} in {counts[word] or 'none'}" for word in words)
+
+    # Whether it helps is the question, so that "better" is told also where there is none.
+    answers = [word for word in DECIDED if counts[word] or word == "better"] if decided else ()
+    parts = filter(None, (listed(answers), listed([word for word in OPEN if counts[word]])))
+    return f"effect decided in {decided} of {counted(len(effects), 'cell')}: {'; '.join(parts)}"
 
 
 def _within(effects: Sequence[PenaltyEffect], metrics: Metrics) -> str:
@@ -58,17 +76,20 @@ def _within(effects: Sequence[PenaltyEffect], metrics: Metrics) -> str:
     return f"equal within {margin_of(margin)}" if percent else "equal within the margin"
 
 
-def decided_cells(effects: Sequence[PenaltyEffect], metrics: Metrics) -> Iterator[str]:
+def decided_cells(
+    effects: Sequence[PenaltyEffect], metrics: Metrics, *, searched: bool = True
+) -> Iterator[str]:
     """Which effects are decided, with their numbers."""
-    ordered = [effect for own in _by_regularizer(effects).values() for effect in own]
+    at = "At the configurations this search found" if searched else "At these configurations"
     parts = []
     for word in DECIDED:
-        own = [effect for effect in ordered if effect.verdict == word]
+        own = [effect for effect in champion_first(effects) if effect.verdict == word]
         told = _within(own, metrics) if word == "equal" else word
         if own:
             parts.append(f"{told}: {_with_numbers(own, metrics)}")
     if parts:
-        yield f"{AT} changes {_what(effects, metrics)}. {_capital('; '.join(parts))}."
+        changed = f"switching the penalty on changes {_what(effects, metrics)}"
+        yield f"{at}, {changed}. {_capital('; '.join(parts))}."
 
 
 def _capital(text: str) -> str:
@@ -76,10 +97,18 @@ def _capital(text: str) -> str:
 
 
 def _with_numbers(effects: Sequence[PenaltyEffect], metrics: Metrics) -> str:
-    return some(
-        f"{named(e)} ({_number(e, metrics)}{f', by less than {margin_of(e.margin)}' * e.small})"
-        for e in effects
-    )
+    def told(effect: PenaltyEffect) -> str:
+        if effect.is_identical:
+            return f"{named(effect)} (identical finals)"
+        less = f", {_by_less(effect, metrics)}" if effect.small else ""
+        return f"{named(effect)} ({_number(effect, metrics)}{less})"
+
+    return _listed(effects, told)
+
+
+def _by_less(effect: PenaltyEffect, metrics: Metrics) -> str:
+    percent = metric_named(_metric(effect, metrics)).percent
+    return f"by less than {margin_of(effect.margin) if percent else 'the margin'}"
 
 
 def _number(effect: PenaltyEffect, metrics: Metrics) -> str:
@@ -99,9 +128,11 @@ def undecided_cells(effects: Sequence[PenaltyEffect], rows: Sequence[Row]) -> It
     own = [effect for effect in effects if effect.verdict == "undecided"]
     if own:
         metrics, sizes = metrics_of(rows), {(r.graph, r.condition): r.test_nodes for r in rows}
-        listed = some(
-            f"{named(e)} ({_number(e, metrics)}; {_decides(e, sizes[e.graph, e.condition])})"
-            for e in own
+        listed = _listed(
+            own,
+            lambda e: (
+                f"{named(e)} ({_number(e, metrics)}; {_decides(e, sizes[e.graph, e.condition])})"
+            ),
         )
         yield f"Undecided: {listed}."
 
@@ -115,6 +146,10 @@ def _decides(effect: PenaltyEffect, test_nodes: int) -> str:
         "spread": "the same in every pair, so that there is no test",
         "collapsed": "collapsed trainings hide it",
         "many": f"more than {MOST:,} finals",
+        "winner": "winner below plain: it differs from 0, and yet the winner scores less",
+        "half": "half: it differs from 0, and the plain winner's half, which may not, is missing",
+        "floor": "floor: it differs from 0, and the side ahead beats no constant answer",
+        "unknown floor": "it differs from 0, and whether it beats a constant is not known",
     }
     if effect.needed is None:
         return told[effect.reason]
@@ -127,17 +162,36 @@ def floor_cells(effects: Sequence[PenaltyEffect]) -> Iterator[str]:
     if own:
         yield (
             f"At the floor: with and without the penalty no better than a constant answer in "
-            f"{some(map(named, own))}."
+            f"{_listed(own, named)}."
         )
 
 
 def one_half_cells(effects: Sequence[PenaltyEffect]) -> Iterator[str]:
     """Effects without the plain winner's half, which lean towards the penalty."""
-    own = [e for e in effects if e.kept is not None and e.crossed is None]
+    own = [effect for effect in effects if effect.is_half]
     if own:
+        whole = len(own) > 1 and all(e.is_half for e in effects if e.kept is not None)
+        listed = f"all {len(own)} cells" if whole else _listed(own, named)
         yield (
-            f"Only on less off, at the regularized winner's parameters, which lean towards the "
-            f"penalty: {some(map(named, own))}."
+            "Only on less off, at the regularized winner's parameters, which lean towards the "
+            f"penalty, so that none is better: {listed}."
+        )
+
+
+def contrary_cells(effects: Sequence[PenaltyEffect], metrics: Metrics) -> Iterator[str]:
+    """Effects whose halves point in opposite directions: their mean hides both."""
+    own = [effect for effect in effects if effect.is_contrary]
+    if own:
+        listed = _listed(
+            own,
+            lambda e: (
+                f"{named(e)} (own {_difference(e, 'kept', metrics)}, "
+                f"plain's {_difference(e, 'crossed', metrics)})"
+            ),
+        )
+        yield (
+            "The penalty helps beside one winner's shared parameters and harms beside the "
+            f"other's: {listed}. Effect and verdict are of the mean."
         )
 
 
@@ -145,8 +199,8 @@ def collapsed_cells(effects: Sequence[PenaltyEffect]) -> Iterator[str]:
     """Cells with trainings far below the others."""
     own = [effect for effect in effects if effect.collapsed]
     if own:
-        listed = (f"{named(e)} ({e.collapsed} of {e.finals} collapsed)" for e in own)
-        yield f"Trainings more than 25 points below their median: {some(listed)}."
+        listed = _listed(own, lambda e: f"{named(e)} ({e.collapsed} of {e.finals} collapsed)")
+        yield f"Trainings more than 25 points below their median: {listed}."
 
 
 def complement_cells(effects: Sequence[PenaltyEffect], metrics: Metrics) -> Iterator[str]:

@@ -1,5 +1,7 @@
 """The effect of each penalty: what switching it on changes, in both scopes, before verdicts."""
 
+import hashlib
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
@@ -8,17 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clar_tune.analysis.cell_arms import Arms, Finals, arms_of
+from clar_tune.analysis.runs import StudyView
 from clar_tune.analysis.samples import Sample
 from clar_tune.analysis.scopes import (
     Effect,
     SplitDifferences,
     collapsed,
+    error_of_nodes,
     over_nodes,
-    p_of_sign_flips,
 )
 from clar_tune.analysis.units import ByUnit, Ground, Unit, by_unit, difference, mean_of, unit_of
 from clar_tune.graphs import Protocol
 from clar_tune.metric import metric_named
+from clar_tune.records import Value
 from clar_tune.rows import FinalRow
 
 Groups = Sequence[ByUnit]
@@ -51,16 +55,15 @@ class Measured:
     has_cross: bool
     level: float
     """Mean score without the penalty."""
+    configuration: str
+    """Names the parameters of its winners and of the plain ones."""
+    node_error: float = 0.0
+    """The part of the error over nodes that no number of splits lowers."""
 
     @property
     def mean(self) -> float:
         """Of the effect."""
         return fmean(self.values) if self.values else 0.0
-
-    @property
-    def p_of_flips(self) -> float:
-        """Of the test that needs no normal distribution."""
-        return p_of_sign_flips(self.values) if len(self.values) > 1 else 1.0
 
 
 def measured(one: Sample, plain: Sample | None) -> Measured | None:
@@ -82,11 +85,13 @@ def measured(one: Sample, plain: Sample | None) -> Measured | None:
         return kept, crossed, [mean_of(*own) for own in zip(kept, crossed, strict=True)]
 
     kept, crossed, both = combined(_score)
+    answered = _splits(searches, ground, has_cross=has_cross)
     counted = [finals for arms in searches for finals in _distinct(arms)]
     return Measured(
         values=tuple(ground.values(both)),
         effect=ground.effect(both),
-        nodes=_over_nodes(searches, ground, has_cross=has_cross),
+        nodes=over_nodes(answered) if answered else None,
+        node_error=error_of_nodes(answered) if answered else 0.0,
         kept=ground.effect(kept),
         crossed=ground.effect(crossed),
         on_plain=ground.effect(between("on", "plain", _score)),
@@ -100,6 +105,7 @@ def measured(one: Sample, plain: Sample | None) -> Measured | None:
         unused=all(arms.unused for arms in searches),
         has_cross=has_cross,
         level=fmean(f.test_score for arms in searches for f in arms.off or arms.plain or arms.on),
+        configuration=_configuration([*one.studies, *others.values()]),
     )
 
 
@@ -150,10 +156,26 @@ def collapses(finals: Finals) -> int:
     return collapsed([final.test_score for final in finals])
 
 
-def _over_nodes(searches: Sequence[Arms], ground: Ground, *, has_cross: bool) -> Effect | None:
-    """The second scope, of one search."""
+def _configuration(studies: Sequence[StudyView]) -> str:
+    """A hash of what was chosen: equal where effects are of the same configurations.
+
+    Without the last digits, which differ between processors.
+    """
+
+    def told(value: Value) -> Value:
+        return f"{value:.10g}" if isinstance(value, float) else value
+
+    params = [study.best.params if study.best else {} for study in studies]
+    chosen = [{name: told(value) for name, value in own.items()} for own in params]
+    return hashlib.sha256(json.dumps(chosen, sort_keys=True).encode()).hexdigest()[:12]
+
+
+def _splits(
+    searches: Sequence[Arms], ground: Ground, *, has_cross: bool
+) -> list[SplitDifferences]:
+    """What the second scope is told from, of one search; nothing where it cannot be told."""
     if ground.over_searches or ground.protocol.units == "seed" or searches[0].unused:
-        return None
+        return []
     names = ARMS if has_cross else ARMS[:2]
     answers = [_answers(getattr(searches[0], name), ground.protocol) for name in names]
     splits = []
@@ -161,9 +183,9 @@ def _over_nodes(searches: Sequence[Arms], ground: Ground, *, has_cross: bool) ->
         if all(unit in own for own in answers):
             found = _of_split([own[unit] for own in answers])
             if found is None:
-                return None
+                return []
             splits.append(found)
-    return over_nodes(splits) if len(splits) > 1 else None
+    return splits if len(splits) > 1 else []
 
 
 def _of_split(answers: Sequence[SplitDifferences]) -> SplitDifferences | None:

@@ -1,19 +1,23 @@
 """Verdicts on effects, family by family: all cells planned for one regularizer and protocol."""
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy import special
 
 from clar_tune.analysis.effect_records import NODES, SPLITS, PenaltyEffect
 from clar_tune.analysis.effects import Measured, measured
+from clar_tune.analysis.findings import Sides, finding_of
 from clar_tune.analysis.layout import Place
 from clar_tune.analysis.planned import PlannedCell
 from clar_tune.analysis.samples import Sample
 from clar_tune.analysis.scopes import Effect
-from clar_tune.analysis.statistics import ENOUGH_UNITS
+from clar_tune.analysis.statistics import ENOUGH_UNITS, LEVEL, POWER
 from clar_tune.analysis.verdicts import Finding, Verdict, level_of_look, verdicts
-from clar_tune.precision import finals_to_decide
+from clar_tune.precision import Precision, finals_of_stein, finals_to_decide
+from clar_tune.records import from_stored
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +34,10 @@ class Judging:
     def level(self) -> float:
         """Of each of both procedures of Holm."""
         return level_of_look(self.look)
+
+    def tests(self, family: int) -> int:
+        """How many tests at 5 % have the level of Holm's first step in a family."""
+        return round(family * LEVEL / self.level)
 
 
 def effects_of(
@@ -114,20 +122,19 @@ def _finding(result: Measured | None, effect: Effect | None, margin: float) -> F
         return Finding(missing=True)
     if result.unused:
         return Finding(unused=True)
-    known = effect is not None and len(result.values) >= ENOUGH_UNITS
-    p = effect.p_difference if effect and known else 1.0
+    sides = Sides(result.above, result.plain_above, result.collapsed)
+    if effect is None or len(result.values) < ENOUGH_UNITS:
+        return Finding(mean=result.mean, beats_floor=sides.beat_floor)
+    found = finding_of(effect, result.values, margin, sides)
+    # One half alone favours the penalty: its winner was chosen with it switched on.
+    ahead = found.may_be_better and result.has_cross and not _is_below_plain(result)
+    return replace(found, mean=result.mean, may_be_better=ahead)
+
+
+def _is_below_plain(result: Measured) -> bool:
+    """Whether the winner surely scores less than the plain one (95 % interval)."""
     ahead = result.on_plain
-    return Finding(
-        mean=result.mean,
-        p_difference=max(p, result.p_of_flips) if result.collapsed else p,
-        p_equal=effect.p_equal(margin) if effect and known else 1.0,
-        no_spread=known and effect is not None and not effect.error,
-        may_be_better=result.above is not False
-        and (ahead is None or ahead.mean + ahead.half_width() >= 0),
-        may_be_worse=result.plain_above is not False,
-        beats_floor=result.above is not False or result.plain_above is not False,
-        may_be_equal=not result.collapsed,
-    )
+    return ahead is not None and ahead.mean + ahead.half_width() < 0
 
 
 def _recorded(
@@ -161,10 +168,11 @@ def _recorded(
         plain_above_floor=result.plain_above,
         collapsed=result.collapsed,
         finals=result.finals,
+        configuration=result.configuration,
     )
     if result.unused:
         return replace(whole, half=0.0, error=0.0)
-    needed, reason = _wanted(one, verdict.word, family, judging)
+    needed, reason = _wanted(one, verdict, family, judging)
     return replace(
         whole,
         half=_half(result.effect),
@@ -175,12 +183,12 @@ def _recorded(
         crossed=_mean(result.crossed) if result.has_cross else None,
         crossed_half=_half(result.crossed) if result.has_cross else None,
         nodes_half=_half(result.nodes),
-        p=effect.p_difference if effect else None,
+        p=one.finding.p_difference if effect else None,
         p_holm=verdict.p_difference,
         p_equal=effect.p_equal(one.margin) if effect else None,
         p_equal_holm=verdict.p_equal,
         spread=_spread(result),
-        detectable=effect.detectable(family) if effect else None,
+        detectable=effect.detectable(judging.tests(family)) if effect else None,
         needed=needed,
         reason=reason,
         balanced=_mean(result.balanced),
@@ -189,17 +197,21 @@ def _recorded(
         over_nl_half=_half(result.over_nl),
         over_any=_mean(result.over_any),
         over_any_half=_half(result.over_any),
-        at_cap=_at_cap(one.sample, len(result.values)),
+        at_cap=_at_cap(one.sample, result.values),
     )
 
 
-def _wanted(one: _Drawn, word: str, family: int, judging: Judging) -> tuple[int | None, str]:
+def _wanted(
+    one: _Drawn, verdict: Verdict, family: int, judging: Judging
+) -> tuple[int | None, str]:
     """How many finals would decide an undecided cell, or why no number of them is told."""
-    result = one.result
+    result, word = one.result, verdict.word
     if word != "undecided" or result is None:
         return None, ""
+    if verdict.p_difference < judging.level and not one.finding.no_spread:
+        return None, _bar(result)
     units, spread = len(result.values), _spread(result)
-    tests = round(family * 2.0**judging.look)
+    tests = judging.tests(family)
     needed = finals_to_decide(spread, one.margin, tests) if spread else units
     if units < ENOUGH_UNITS:
         return max(needed or 0, ENOUGH_UNITS), "finals"
@@ -208,7 +220,30 @@ def _wanted(one: _Drawn, word: str, family: int, judging: Judging) -> tuple[int 
         return None, reason or "many"
     if needed > units:
         return needed, ""
-    return None, "nodes" if one.scope == NODES else "margin"
+    hidden = one.scope == NODES and result.node_error * _endless(tests) > one.margin
+    return None, "nodes" if hidden else "margin"
+
+
+def _endless(tests: int) -> float:
+    r"""How many errors fit the margin if finals are many: what ``finals_to_decide`` tends to.
+
+    .. math:: \max(z_{\alpha} + z_{\beta / 2},\; z_{\alpha / 2} + z_{\beta})
+
+    with :math:`\alpha` the level of Holm's first step and :math:`1 - \beta` the power.
+    """
+    level, missed = LEVEL / tests, 1 - POWER
+    pairs = ((level, missed / 2), (level / 2, missed))
+    return -min(float(special.ndtri(one) + special.ndtri(other)) for one, other in pairs)
+
+
+def _bar(result: Measured) -> str:
+    """Why an effect that differs from 0 may be called neither better nor worse."""
+    above = result.above if result.mean > 0 else result.plain_above
+    if above is None:
+        return "unknown floor"
+    if not above:
+        return "floor"
+    return "winner" if result.has_cross else "half"
 
 
 def _hindrance(one: _Drawn, result: Measured) -> str:
@@ -224,10 +259,13 @@ def _hindrance(one: _Drawn, result: Measured) -> str:
     return next((reason for reason, holds in held.items() if holds), "")
 
 
-def _at_cap(sample: Sample, units: int) -> bool:
-    """Whether precision would have had more finals than were allowed."""
-    rule = sample.study.planned.precision
-    return rule is not None and units >= rule["at_most"]
+def _at_cap(sample: Sample, values: Sequence[float]) -> bool:
+    """Whether precision would have had more finals of this effect than were allowed."""
+    stored, first = sample.study.planned.precision, sample.ground.first
+    if stored is None or first is None or len(values) < first:
+        return False
+    rule = from_stored(Precision, stored)
+    return finals_of_stein(values[:first], replace(rule, at_most=sys.maxsize)) > rule.at_most
 
 
 def _spread(result: Measured) -> float | None:

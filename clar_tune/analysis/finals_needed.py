@@ -31,9 +31,10 @@ def finals_by_precision(row: RunRow, studies: Sequence[StudyView]) -> dict[str, 
             effects = []
             for study in own:
                 partner = partners.get((study.graph, study.method, study.condition))
-                if partner and (plain := plains.get((*partner, study.search))):
-                    arms = {arm: _scores(study, arm) for arm in ("on", *study.arms_asked)}
-                    effects.append(first_effects(arms, _scores(plain, "on"), rule.at_least))
+                plain = plains.get((*partner, study.search)) if partner else None
+                arms = {arm: _scores(study, arm) for arm in ("on", *study.arms_asked)}
+                beside = _scores(plain, "on") if plain else {}
+                effects.append(first_effects(arms, beside, rule.at_least))
             found[graph] = finals_of_graph([e for e in effects if e], rule)
     return found
 

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean, stdev
 from typing import NamedTuple
@@ -11,13 +11,15 @@ from scipy import special
 
 from clar_tune.analysis.effect_records import OverGraphs, PenaltyEffect
 from clar_tune.analysis.families import Judging
+from clar_tune.analysis.findings import Sides, finding_of, sides_of
 from clar_tune.analysis.layout import Place
 from clar_tune.analysis.planned import Planned, regularizer_of
+from clar_tune.analysis.records import Row
 from clar_tune.analysis.samples import Sample
 from clar_tune.analysis.scopes import Effect, over_splits
 from clar_tune.analysis.statistics import ENOUGH_SEARCHES_OVER_GRAPHS, LEVEL
-from clar_tune.analysis.units import difference
-from clar_tune.analysis.verdicts import Finding, verdicts
+from clar_tune.analysis.units import by_unit, difference
+from clar_tune.analysis.verdicts import verdicts
 from clar_tune.graphs import base_name
 from clar_tune.rows import GraphFacts
 
@@ -36,14 +38,15 @@ class _OnGraph(NamedTuple):
 
 def effects_over_graphs(
     effects: Sequence[PenaltyEffect],
+    rows: Sequence[Row],
     facts: Mapping[str, GraphFacts],
-    budgets: Mapping[Place, int],
+    budgets: Mapping[Place, Hashable],
 ) -> list[OverGraphs]:
     """One for each method with effects on two distinct graphs, not for sweeps.
 
-    ``budgets`` are the trials that each place asked for: graphs with other ones are left out.
+    ``budgets`` are what each place was given: graphs with other ones are left out.
     """
-    found = []
+    metrics, found = {row.graph: row.metric for row in rows}, []
     for method in dict.fromkeys(effect.method for effect in effects):
         own = [e for e in effects if e.method == method and e.error is not None]
         if any(e.condition for e in own):
@@ -53,7 +56,8 @@ def effects_over_graphs(
         units = _distinct([_on_graph(e) for e in kept], facts)
         if len(units) > 1:
             left = tuple(e.graph for e in own if e not in kept)
-            found.append(_summary(method, "effect", units, left))
+            summary = _summary(method, "effect", units, left)
+            found.append(replace(summary, metric=metrics[kept[0].graph]))
     return found
 
 
@@ -76,20 +80,24 @@ def gains_over_graphs(
 
     A search is one unit: its gains are averaged over graphs first.
     """
-    by_method: dict[str, dict[str, dict[int, float]]] = {}
+    by_method: dict[str, dict[str, tuple[Sample, Sample]]] = {}
     for plan in family:
         graph, condition, method = plan.place
         known = plan.place in samples and plan.against in samples
         if known and not plan.rival and not condition:
-            gains = _by_search(samples[plan.place], samples[plan.against])
-            if len(gains) >= ENOUGH_SEARCHES_OVER_GRAPHS:
-                by_method.setdefault(method, {})[graph] = gains
+            pair = samples[plan.place], samples[plan.against]
+            if len(_gains(*pair)) >= ENOUGH_SEARCHES_OVER_GRAPHS:
+                by_method.setdefault(method, {})[graph] = pair
     found = [_over_searches(method, own, facts) for method, own in by_method.items()]
     return _judged([each for each in found if each is not None], judging)
 
 
-def _by_search(one: Sample, other: Sample) -> dict[int, float]:
-    """Mean gain of each repeated search."""
+BySearch = Mapping[int, float]
+"""A mean for each repeated search."""
+
+
+def _gains(one: Sample, other: Sample) -> BySearch:
+    """Of the first over the other."""
     if not one.ground.over_searches or one.is_error:
         return {}
     paired = {
@@ -98,44 +106,81 @@ def _by_search(one: Sample, other: Sample) -> dict[int, float]:
     return {search: fmean(gains.values()) for search, gains in paired.items() if gains}
 
 
+def _over_floor(sample: Sample) -> BySearch:
+    """What it scores beyond a constant answer; nothing of a search where nobody knows."""
+    floors = {
+        study.search: by_unit(study.finals, sample.ground.protocol, lambda final: final.floor)
+        for study in sample.studies
+    }
+    paired = {search: difference(own, floors[search]) for search, own in sample.finals.items()}
+    return {search: fmean(own.values()) for search, own in paired.items() if own}
+
+
+class _OverSearches(NamedTuple):
+    """A mean over graphs of which each search is a unit."""
+
+    summary: OverGraphs
+    gains: Sequence[float]
+    effect: Effect
+    sides: Sides
+
+
 def _over_searches(
-    method: str, graphs: Mapping[str, Mapping[int, float]], facts: Mapping[str, GraphFacts]
-) -> tuple[OverGraphs, Effect] | None:
+    method: str,
+    graphs: Mapping[str, tuple[Sample, Sample]],
+    facts: Mapping[str, GraphFacts],
+) -> _OverSearches | None:
     """The three intervals, that over these graphs with searches as units, and its test."""
-    shared = sorted(set.intersection(*(set(own) for own in graphs.values())))
-    if len(shared) < ENOUGH_SEARCHES_OVER_GRAPHS:
+    units = _units({graph: _gains(*pair) for graph, pair in graphs.items()}, facts)
+    if len(units) < ENOUGH_SEARCHES_OVER_GRAPHS or len(units[0]) < 2:
         return None
-    units = [
-        _distinct([_OnGraph(graph, own[search], 0.0, 1) for graph, own in graphs.items()], facts)
-        for search in shared
-    ]
-    if len(units[0]) < 2:
-        return None
-    over = over_splits([fmean(unit.mean for unit in own) for own in units])
+    gains = _means(units)
+    over = over_splits(gains)
     means = [
         _OnGraph(own[0].graph, fmean(unit.mean for unit in own), 0.0, 1)
         for own in zip(*units, strict=True)
     ]
-    return replace(_summary(method, "gain", means, ()), these_half=over.half_width()), over
+    summary = replace(_summary(method, "gain", means, ()), these_half=over.half_width())
+    return _OverSearches(summary, gains, over, _sides(graphs, facts))
 
 
-def _judged(found: Sequence[tuple[OverGraphs, Effect]], judging: Judging) -> list[OverGraphs]:
+def _units(
+    graphs: Mapping[str, BySearch], facts: Mapping[str, GraphFacts]
+) -> list[list[_OnGraph]]:
+    """The distinct graphs of each search that all of them have."""
+    shared = sorted(set.intersection(*(set(own) for own in graphs.values())))
+    return [
+        _distinct([_OnGraph(graph, own[search], 0.0, 1) for graph, own in graphs.items()], facts)
+        for search in shared
+    ]
+
+
+def _means(units: Sequence[Sequence[_OnGraph]]) -> list[float]:
+    return [fmean(unit.mean for unit in own) for own in units]
+
+
+def _sides(graphs: Mapping[str, tuple[Sample, Sample]], facts: Mapping[str, GraphFacts]) -> Sides:
+    """Whether each side beats a constant answer in the mean over graphs, search by search."""
+
+    def above(side: int) -> bool | None:
+        over = _means(_units({g: _over_floor(pair[side]) for g, pair in graphs.items()}, facts))
+        found = over_splits(over) if len(over) > 1 else None
+        return None if found is None else found.mean - found.half_width() > 0
+
+    return Sides(above(0), above(1), sum(sides_of(*pair).collapsed for pair in graphs.values()))
+
+
+def _judged(found: Sequence[_OverSearches], judging: Judging) -> list[OverGraphs]:
     """With verdicts; a family is the methods of one regularizer."""
     judged = []
-    regularizers = [regularizer_of(("", "", own.method)) for own, _ in found]
+    regularizers = [regularizer_of(("", "", own.summary.method)) for own in found]
     for regularizer in dict.fromkeys(regularizers):
         own = [f for f, name in zip(found, regularizers, strict=True) if name == regularizer]
-        family = [
-            Finding(
-                mean=over.mean,
-                p_difference=over.p_difference,
-                p_equal=over.p_equal(judging.margin),
-                no_spread=not over.error,
-            )
-            for _, over in own
-        ]
-        for (summary, over), verdict in zip(own, verdicts(family, judging.level), strict=True):
-            judged.append(replace(summary, verdict=verdict.word, p=over.p_difference))
+        family = [finding_of(o.effect, o.gains, judging.margin, o.sides) for o in own]
+        said = verdicts(family, judging.level)
+        for one, tested, verdict in zip(own, family, said, strict=True):
+            p = tested.p_difference
+            judged.append(replace(one.summary, verdict=verdict.word, p=p))
     return judged
 
 

@@ -20,7 +20,7 @@ CHAMPION = "clar"
 
 @stored_as(
     *("graph", "condition", "protocol", "metric", "notes", "train_nodes", "val_nodes"),
-    *("test_nodes", "floor", "shift"),
+    *("test_nodes", "floor", "shift", "balanced_floor"),
 )
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
@@ -44,6 +44,8 @@ class Row:
     """What a constant answer scores on the test nodes; rows of older versions do not tell."""
     shift: float | None = None
     """Total variation between the class shares of training and test nodes, on average."""
+    balanced_floor: float | None = None
+    """What a constant answer has for balanced accuracy; rows of older versions do not tell."""
 
     @property
     def is_shifted(self) -> bool:
@@ -270,6 +272,11 @@ class Comparison:
     baseline: str = BASELINE
     looks: int = 0
     """How often finals were added after verdicts could be read."""
+
+    @property
+    def is_searched(self) -> bool:
+        """Whether any of its configurations were searched."""
+        return any(score.budget.repeats for score in self.scores)
 
     def effect(self, row: Row, method: str) -> PenaltyEffect | None:
         """The effect of a method's penalty on a row."""

@@ -8,6 +8,7 @@ from clar_tune.analysis.runs import RunView
 from clar_tune.analysis.statistics import LEVEL, least_p
 from clar_tune.analysis.wording import counted, named, place, probability, some
 from clar_tune.rows import environments
+from clar_tune.version import NUMBERS_VERSION
 
 FEW_PAIRS = 0.01
 """A smaller share of all pairs of nodes is hardly any."""
@@ -64,6 +65,17 @@ def mixed_versions(runs: Sequence[RunView]) -> Iterator[str]:
     mixed = [f"{name} {' and '.join(kinds)}" for name, kinds in found.items() if len(kinds) > 1]
     if mixed:
         yield f"Mixed versions: {some(mixed)}. Differences may come from them."
+
+
+def older_numbers(runs: Sequence[RunView]) -> Iterator[str]:
+    """Runs whose trainings would give other numbers today."""
+    older = [run for run in runs if run.row.numbers != NUMBERS_VERSION]
+    if older:
+        listed = some(f"{run.name} {run.row.numbers}" for run in older)
+        yield (
+            f"Numbers of an older version (now {NUMBERS_VERSION}): {listed}. They stand as they "
+            "are; newer runs are not joined with them."
+        )
 
 
 def across_graphs(across: Across) -> Iterator[str]:

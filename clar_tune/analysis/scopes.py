@@ -122,6 +122,28 @@ def over_nodes(splits: Sequence[SplitDifferences], roles: float = ROLES) -> Effe
     and :math:`V = \max(V_s + V_n - V_b, V_s, V_n)`, n being the nodes tested at least once,
     r the factor ``ROLES``.
     """
+    d, largest, of_splits, of_nodes, both = _variances(splits, roles)
+    variance = max(of_splits + of_nodes - both, of_splits, of_nodes)
+    error = math.sqrt(variance)
+    return Effect(d, 0.0 if error <= ROUNDING * largest else error, len(splits) - 1)
+
+
+def error_of_nodes(splits: Sequence[SplitDifferences], roles: float = ROLES) -> float:
+    r""":math:`\sqrt{V_n}` of ``over_nodes``: what more splits of the same nodes do not lower."""
+    return math.sqrt(_variances(splits, roles).of_nodes)
+
+
+class _Variances(NamedTuple):
+    """The mean, the largest difference, and the three parts of the variance."""
+
+    mean: float
+    largest: float
+    of_splits: float
+    of_nodes: float
+    both: float
+
+
+def _variances(splits: Sequence[SplitDifferences], roles: float) -> _Variances:
     if len(splits) < 2 or not all(len(split.nodes) for split in splits):
         given = [len(split.nodes) for split in splits]
         raise ParameterError(f"an effect over nodes needs two splits with nodes, got {given}.")
@@ -135,9 +157,7 @@ def over_nodes(splits: Sequence[SplitDifferences], roles: float = ROLES) -> Effe
     sums = np.bincount(nodes, weights=flat)
     of_nodes = roles * tested / max(1, tested - 1) * float(np.sum(sums**2))
     both = float(np.sum(flat**2))
-    variance = max(of_splits + of_nodes - both, of_splits, of_nodes)
-    error = math.sqrt(variance)
-    return Effect(d, 0.0 if error <= ROUNDING * float(np.max(np.abs(x))) else error, count - 1)
+    return _Variances(d, float(np.max(np.abs(x))), of_splits, of_nodes, both)
 
 
 def p_of_sign_flips(differences: ArrayLike) -> float:

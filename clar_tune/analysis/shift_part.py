@@ -1,4 +1,7 @@
-"""The part of an effect that comes with the splits: two runs that differ in them alone."""
+"""How far effects differ between two runs with other splits.
+
+With the same configurations it is the part of each effect that comes with the splits.
+"""
 
 import math
 from collections.abc import Sequence
@@ -11,20 +14,25 @@ from clar_tune.analysis.statistics import LEVEL
 
 
 def shift_part_of(one: Comparison, other: Comparison) -> list[ShiftPart]:
-    """Of every effect that both have: how much larger it is in the first, cell by cell."""
-    known = {_place(effect): effect for effect in other.effects if effect.error is not None}
+    """How much larger each effect is in the first: of cells with a penalty in use in both."""
+    known = {_place(effect): effect for effect in other.effects if _is_measured(effect)}
+    metrics = {(row.graph, row.condition): row.metric for row in one.rows}
     return [
-        _part(effect, known[_place(effect)])
+        _part(effect, known[_place(effect)], metrics[effect.graph, effect.condition])
         for effect in one.effects
-        if effect.error is not None and _place(effect) in known
+        if _is_measured(effect) and _place(effect) in known
     ]
+
+
+def _is_measured(effect: PenaltyEffect) -> bool:
+    return effect.error is not None and effect.verdict != "unused"
 
 
 def _place(effect: PenaltyEffect) -> tuple[str, str, str]:
     return effect.graph, effect.condition, effect.method
 
 
-def _part(one: PenaltyEffect, other: PenaltyEffect) -> ShiftPart:
+def _part(one: PenaltyEffect, other: PenaltyEffect, metric: str) -> ShiftPart:
     r"""Welch's interval of the difference.
 
     .. math:: d_1 - d_2 \pm t_\nu \sqrt{e_1^2 + e_2^2}, \quad
@@ -40,6 +48,9 @@ def _part(one: PenaltyEffect, other: PenaltyEffect) -> ShiftPart:
         difference=first - second,
         half=_welch([(effect.error or 0.0, effect.freedom) for effect in (one, other)]),
         protocols=(one.protocol, other.protocol),
+        verdicts=(one.verdict, other.verdict),
+        same=one.configuration == other.configuration,
+        metric=metric,
     )
 
 

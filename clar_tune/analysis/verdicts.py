@@ -32,11 +32,12 @@ class Finding:
     no_spread: bool = False
     """All differences are equal, so that there is nothing to weigh them against."""
     may_be_better: bool = True
-    """Whether the side with the penalty beats the floor, and does not lose to the plain winner."""
+    """Whether the side with the penalty beats the floor, as far as that is known, and does not
+    lose to the plain winner."""
     may_be_worse: bool = True
-    """Whether the side without it beats the floor."""
+    """Whether the side without it is known to beat the floor."""
     beats_floor: bool = True
-    """Whether either side does."""
+    """Whether either side does, or may: false only where neither is above a known floor."""
     may_be_equal: bool = True
     """False where trainings collapsed: a spread with rare disasters proves no equality."""
 

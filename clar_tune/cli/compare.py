@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     "--margin",
     type=float,
     metavar="POINTS",
-    help="Effects smaller than this count as equal.  [default: that of the run, 1]",
+    help="An effect surely below this counts as equal.  [default: that of the run, 1]",
 )
 @click.option(
     "--interval",
@@ -49,10 +49,8 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--baseline",
-    default="gcn",
-    show_default=True,
     metavar="BACKBONE",
-    help="Backbone that the others are measured by.",
+    help="Backbone that the others are measured by.  [default: gcn]",
 )
 @click.option("--explain", is_flag=True, help="Print how to read the numbers, and all remarks.")
 @store_option
@@ -63,7 +61,7 @@ def compare(
     form: str,
     margin: float | None,
     interval: str,
-    baseline: str,
+    baseline: str | None,
     explain: bool,
     store: str,
 ) -> None:
@@ -81,7 +79,7 @@ def compare(
       clar-tune compare first second --format csv
       clar-tune compare first --margin 0.5 --baseline sage --explain
     """  # noqa: D301
-    from clar_tune.analysis import Criteria
+    from clar_tune.analysis import BASELINE, Criteria
     from clar_tune.cli.output import print_documents
     from clar_tune.report import documents_of, render
     from clar_tune.store import Store
@@ -90,10 +88,12 @@ def compare(
     if runs and space is not None:
         raise click.UsageError("--run and --space exclude each other: name runs or a space.")
     share = None if margin is None else margin / 100
-    criteria = Criteria(margin=share, interval=interval, baseline=baseline)
+    criteria = Criteria(margin=share, interval=interval, baseline=baseline or BASELINE)
     opened = Store.open(store)
     groups = _of_space(opened, space) if space is not None else [list(runs) or ["latest"]]
     found = [comparison for names in groups for comparison in _compared(opened, names, criteria)]
+    if baseline is not None:
+        _check_baseline(baseline, found)
     for line in opened.damaged():
         click.echo(f"clar-tune: left out: {line}", err=True)
     documents = documents_of(found, explain=explain, apart=space is None)
@@ -101,6 +101,13 @@ def compare(
         print_documents(documents)
     else:
         click.echo(render(documents, form), nl=False)
+
+
+def _check_baseline(baseline: str, compared: Sequence[Comparison]) -> None:
+    """Refuse a backbone that no run has without a penalty."""
+    plain = {m for comparison in compared for m in comparison.methods if "+" not in m}
+    if baseline not in plain:
+        raise UnknownName("plain backbone of these runs", baseline, plain)
 
 
 def _compared(store: Store, runs: Sequence[str], criteria: Criteria) -> list[Comparison]:

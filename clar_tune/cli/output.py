@@ -19,15 +19,23 @@ if TYPE_CHECKING:
     from clar_tune.report import Document
 
 WIDTH = 100
+"""Of pages that go to no terminal, unless ``$COLUMNS`` says another."""
 _WIDE = 1_000_000
 """More columns than any table has."""
 
 
 def console() -> Console:
-    """For tables on stdout."""
+    """For tables on stdout; rich asks the terminal, or takes what ``$COLUMNS`` says."""
     from rich.console import Console
 
-    return Console(width=None if sys.stdout.isatty() else WIDTH, highlight=False)
+    width = None if sys.stdout.isatty() or _asked_for() else WIDTH
+    return Console(width=width, highlight=False)
+
+
+def _asked_for() -> bool:
+    """Whether somebody says how wide a page is that goes to no terminal."""
+    width = os.environ.get("COLUMNS", "")
+    return width.isdigit() and int(width) > 0
 
 
 def print_whole(table: Table) -> None:
@@ -35,7 +43,7 @@ def print_whole(table: Table) -> None:
     from rich.console import Console
 
     page = console()
-    if not page.is_terminal:
+    if not page.is_terminal and not _asked_for():
         page = Console(width=Console(width=_WIDE).measure(table).maximum, highlight=False)
     page.print(table)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -58,9 +58,10 @@ def runs(as_json: bool, store: str) -> None:
 
 @click.command()
 @click.argument("run")
+@click.option("--origins", is_flag=True, help="Tell whose shared parameters trials tried.")
 @json_option
 @store_option
-def show(run: str, as_json: bool, store: str) -> None:
+def show(run: str, origins: bool, as_json: bool, store: str) -> None:
     """Show a run: its state, its studies, and what failed or was tried again, with causes.
 
     RUN is a name, the beginning of one, or `latest`.
@@ -89,19 +90,21 @@ def show(run: str, as_json: bool, store: str) -> None:
     )
     _print_head(stored.row, studies)
     _print_studies(studies)
-    _print_exchanges(studies)
+    _print_exchanges(studies, whole=origins)
     _print_troubles(studies)
     for host in stored.row.broken_hosts:
         click.echo(str(host))
 
 
 @click.command()
-@click.option("--graph", required=True, help="Graph of the study.")
-@click.option("--method", required=True, help="Method of the study.")
-@click.option("--condition", default="", help="Condition of the study, as `show` prints it.")
+@click.option("--graph", help="Graph of the study; may be left out where there is one.")
+@click.option("--method", help="Method of the study; likewise.")
+@click.option("--condition", help="Condition of the study, as `show` prints it; likewise.")
 @click.option("--run", default="latest", show_default=True, help="The run to look at.")
 @store_option
-def best(graph: str, method: str, condition: str, run: str, store: str) -> None:
+def best(
+    graph: str | None, method: str | None, condition: str | None, run: str, store: str
+) -> None:
     """Print the winning configuration of a study as YAML.
 
     \b
@@ -116,16 +119,14 @@ def best(graph: str, method: str, condition: str, run: str, store: str) -> None:
     opened = Store.open(store)
     stored = opened.find(run)
     studies = [study for study in read_run(opened, stored.name).studies if study.best]
-    study = best_search(
-        [s for s in studies if (s.graph, s.method, s.condition) == (graph, method, condition)]
-    )
+    named = {"graph": graph, "method": method, "condition": condition}
+    wanted = _asked_for(named, studies, stored.name)
+    study = best_search([s for s in studies if (s.graph, s.method, s.condition) == wanted])
     if study is None or study.best is None:
         names = [f"{s.graph} {s.method} {s.condition}".strip() for s in studies]
-        raise UnknownName(
-            f"winner in {stored.name}", f"{graph} {method} {condition}".strip(), names
-        )
+        raise UnknownName(f"winner in {stored.name}", " ".join(wanted).strip(), names)
     row, tested = study.best, [final.test_score for final in study.finals]
-    click.echo(f"# {method} on {graph}, trial {row.trial} of run {stored.name}")
+    click.echo(f"# {study.method} on {study.graph}, trial {row.trial} of run {stored.name}")
     if row.val_score is not None:
         click.echo(
             f"# mean validation {row.metric} {row.val_score:.4f} over {row.repeats} repeats"
@@ -134,6 +135,26 @@ def best(graph: str, method: str, condition: str, run: str, store: str) -> None:
         mean = sum(tested) / len(tested)
         click.echo(f"# mean test {row.metric} {mean:.4f} over {len(tested)} finals")
     click.echo(yaml.safe_dump(dict(row.params), sort_keys=True), nl=False)
+
+
+def _asked_for(
+    named: Mapping[str, str | None], studies: Sequence[StudyView], run: str
+) -> tuple[str, ...]:
+    """What names a study, where there is but one choice of what was left out."""
+    fitting = [s for s in studies if all(v in (None, getattr(s, n)) for n, v in named.items())]
+    found, open_ = dict[str, str](), dict[str, list[str]]()
+    for side, name in named.items():
+        choices = list(dict.fromkeys(getattr(study, side) for study in fitting))
+        if name is not None or len(choices) < 2:
+            found[side] = name or "".join(choices)
+        elif side == "condition" and "" in choices:
+            found[side] = ""
+        else:
+            open_[side] = choices
+    if open_:
+        listed = "; ".join(f"--{side}: {', '.join(names)}" for side, names in open_.items())
+        raise click.UsageError(f"which winner of {run}? {listed}.")
+    return tuple(found.values())
 
 
 def _state(store: Store, run: StoredRun) -> str:
@@ -211,12 +232,22 @@ def _arms(study: StudyView) -> str:
     return f"{done}/{asked * study.finals_asked}" if asked else ""
 
 
-def _print_exchanges(studies: Sequence[StudyView]) -> None:
-    for study in studies:
-        tried = [trial for trial in study.trials if trial.shared_from]
+def _print_exchanges(studies: Sequence[StudyView], *, whole: bool) -> None:
+    """Whose shared parameters were tried; unless that is asked for, how often."""
+    from clar_tune.analysis import counted
+
+    exchanged = {
+        _name(study): [trial for trial in study.trials if trial.shared_from] for study in studies
+    }
+    count = sum(map(len, exchanged.values()))
+    if count and not whole:
+        trials = counted(count, "trial")
+        click.echo(f"{trials} tried shared parameters of other methods; --origins tells which")
+        return
+    for study, tried in exchanged.items():
         if tried:
             told = "; ".join(f"trial {trial.trial} from {trial.shared_from}" for trial in tried)
-            click.echo(f"{_name(study)}, shared parameters of others: {told}")
+            click.echo(f"{study}, shared parameters of others: {told}")
 
 
 def _name(study: StudyView) -> str:

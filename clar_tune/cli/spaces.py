@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from clar_tune.cli.options import store_option
 from clar_tune.cli.output import console
 from clar_tune.errors import ClarTuneError
 from clar_tune.records import to_stored
@@ -96,6 +97,28 @@ def check(files: tuple[str, ...]) -> None:
         raise SystemExit(1)
 
 
+@spaces.command()
+@click.argument("run", default="latest")
+@store_option
+def winners(run: str, store: str) -> None:
+    """Print a space in which every method of a run has its winner's values: nothing is searched.
+
+    RUN is a name, the beginning of one, or `latest`. Trained under another protocol, the same
+    configurations tell what of an effect comes with the splits.
+
+    \b
+    Example:
+      clar-tune spaces winners first > winners.yaml
+      clar-tune run --space winners.yaml --protocol balanced-60-20-20 --name second
+      clar-tune compare first second
+    """  # noqa: D301
+    from clar_tune.analysis import read_run, winners_space
+    from clar_tune.store import Store
+
+    opened = Store.open(store)
+    click.echo(winners_space(read_run(opened, opened.find(run).name)), nl=False)
+
+
 def _extent(space: "Space") -> str:
     trainings = ", ".join(f"{name} {space.most_trainings(name):,}" for name in space.settings)
     return f"{space.studies} studies, trainings at most: {trainings}"
@@ -125,11 +148,14 @@ def _resolved(space: "Space", settings: str) -> dict[str, Any]:
     methods = {
         method.name: _stored(_parameters(space, settings, method)) for method in space.methods
     }
-    graphs = {
-        graph: _stored(own.values())
-        for graph, own in space.settings[settings].levels.graphs.items()
+    levels = space.settings[settings].levels
+    graphs = {graph: _stored(own.values()) for graph, own in levels.graphs.items()}
+    methods_on = {
+        graph: {method: _stored(own.values()) for method, own in methods.items()}
+        for graph, methods in levels.methods_on.items()
     }
-    return {**_rules(space, settings), "methods": methods, "graphs": graphs}
+    rules = _rules(space, settings)
+    return {**rules, "methods": methods, "graphs": graphs, "methods_on": methods_on}
 
 
 def _stored(parameters: "Iterable[Parameter]") -> dict[str, Any]:
@@ -238,18 +264,24 @@ def _print_settings(space: "Space", settings: str) -> None:
     table = _table("parameter", "values", "methods")
     for (name, choices), users in lines.items():
         table.add_row(name, choices, "all" if users == methods else ", ".join(users))
-    for name, choices, graphs in _of_graphs(space, settings):
-        table.add_row(name, choices, f"all on {', '.join(graphs)}")
+    for line in _of_graphs(space, settings):
+        table.add_row(*line)
     _print(table)
 
 
-def _of_graphs(space: "Space", settings: str) -> list[tuple[str, str, list[str]]]:
-    """What single graphs have of their own: parameter, values, and the graphs alike in it."""
-    lines: dict[tuple[str, str], list[str]] = {}
-    for graph, own in space.settings[settings].levels.graphs.items():
-        for parameter in own.values():
-            lines.setdefault((parameter.name, _choices(parameter)), []).append(graph)
-    return [(name, choices, graphs) for (name, choices), graphs in lines.items()]
+def _of_graphs(space: "Space", settings: str) -> list[tuple[str, str, str]]:
+    """What single graphs have of their own: parameter, values, and who has them where."""
+    levels = space.settings[settings].levels
+    alike: dict[tuple[str, str, str], list[str]] = {}
+    for graph, own in levels.graphs.items():
+        for user, parameters in {"all": own, **levels.methods_on.get(graph, {})}.items():
+            for parameter in parameters.values():
+                line = parameter.name, _choices(parameter), user
+                alike.setdefault(line, []).append(graph)
+    return [
+        (name, choices, f"{user} on {', '.join(graphs)}")
+        for (name, choices, user), graphs in alike.items()
+    ]
 
 
 def _choices(parameter: "Parameter") -> str:

@@ -133,6 +133,7 @@ def train(
         variant_of,
     )
     from clar_tune.models import Method
+    from clar_tune.search import Size
     from clar_tune.space import condition_text
     from clar_tune.training import (
         best_device,
@@ -171,10 +172,11 @@ def train(
             )
     seeds = seed_pair(graph.name, rules["protocol"], seed, index, "repeat")
     spec = method.spec(graph, params, seeds=seeds, **rules)
-    _prepare(spec)
+    form = form_of(graph, spec.engine, device)
+    _prepare(spec, Size.of(graph).stored)
     nodes = search_nodes(graph, spec.protocol, spec.split_seed)
     with one_line(), _progress(f"{method.name} on {graph.name}", spec.max_epochs) as report:
-        fit = fit_model(spec, form_of(graph, spec.engine, device), nodes, report)
+        fit = fit_model(spec, form, nodes, report)
     tested = test_score(fit, spec, graph) if test else None
     if as_json:
         click.echo(json.dumps(_as_dict(spec, fit.record, tested), indent=2))
@@ -182,16 +184,17 @@ def train(
         _print(spec, fit.record, tested)
 
 
-def _prepare(spec: TrainSpec) -> None:
+def _prepare(spec: TrainSpec, entries: int) -> None:
     """Load the program of a training; say so where it has to be compiled first."""
     from clar_tune.training import make_ready
 
     if spec.engine == "native":
-        from clar_tune.engine import uncompiled
+        from clar_tune.engine import may_use_cache, name_of, team_size, uncompiled
 
-        if uncompiled([spec.backbone]):
-            click.echo(f"compiling {spec.backbone} for this machine, which is done once", err=True)
-    make_ready(spec)
+        name = name_of(spec.backbone, team_size(spec.backbone, spec.threads, entries))
+        if may_use_cache() and uncompiled([name]):
+            click.echo(f"compiling {name} for this machine, which is done once", err=True)
+    make_ready(spec, entries)
 
 
 def parsed(settings: tuple[str, ...], option: str = "--set") -> dict[str, Value]:

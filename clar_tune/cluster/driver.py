@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from clar_tune.cluster.capacity import Capacity, Growth
 from clar_tune.cluster.environment import prepare
-from clar_tune.cluster.native_programs import compile_programs, engine_remarks
+from clar_tune.cluster.native_programs import compile_programs, engine_remarks, unable_to_run
 from clar_tune.cluster.ray_internals import take_any_worker
 from clar_tune.cluster.resources import Node, Resources
 from clar_tune.graphs import Graph, check_split, load
 from clar_tune.records import to_stored
 from clar_tune.rows import LeftOut
-from clar_tune.search import Hosts, Limits, Scheduler, needs, plan_columns
+from clar_tune.search import Hosts, Limits, Scheduler, Size, needs, plan_columns
 from clar_tune.space import Plan
 from clar_tune.store import RunWriter, Store
 
@@ -125,7 +125,9 @@ def drive(
         devices = _devices(plan, nodes, resources.gpus, limits)
         if devices:
             plan = plan.on(devices.device)
-        compile_programs(plan, view.say)
+        unfit = unable_to_run(plan, nodes) if launch.address != "local" else {}
+        sizes = {name: Size.of(graph) for name, graph in graphs.items()}
+        compile_programs(plan, sizes, view.say)
         for text in engine_remarks(plan):
             limits.remark(text)
         limits.workers = max(1, capacity.workers())
@@ -139,7 +141,7 @@ def drive(
             shared = {name: ray.put(graphs.pop(name)) for name in list(graphs)}
             scheduler = _restored(store, writer, plan, hashes, limits, Hosts(capacity.able))
             watch = Watch(scheduler, capacity) if launch.address != "local" else None
-            scheduler.hosts.left_out.update(devices.blind if devices else {})
+            scheduler.hosts.left_out.update({**(devices.blind if devices else {}), **unfit})
             capacity.context = devices.context if devices else 0
             _search(scheduler, writer, shared, capacity, scratch, view, watch)
             state = scheduler.state

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
+from clar_tune.cluster.pinned_tasks import task_on
 from clar_tune.cluster.resources import Node
 from clar_tune.device_check import (
     DeviceFacts,
@@ -122,7 +122,7 @@ def _remark(facts: DeviceFacts, findings: Sequence[Finding]) -> str:
 def _seen(nodes: Sequence[Node]) -> Seen:
     import ray
 
-    asked = {node.id: _task(_facts_here, node) for node in nodes}
+    asked = {node.id: task_on(node.id, _facts_here) for node in nodes}
     found = {}
     for name, answer in asked.items():
         try:
@@ -137,7 +137,7 @@ def _tested(node: Node, number: int, methods: Sequence[str]) -> Sequence[Finding
 
     try:
         _, findings = ray.get(
-            _task(examine_methods, node, f"cuda:{number}", methods), timeout=ANSWER
+            task_on(node.id, examine_methods, f"cuda:{number}", methods), timeout=ANSWER
         )
     except ray.exceptions.RayError as error:
         text = (str(error).strip().splitlines() or [type(error).__name__])[-1]
@@ -151,13 +151,3 @@ def _facts_here() -> list[DeviceFacts]:
 
     count = torch.cuda.device_count() if torch.cuda.is_available() else 0
     return [device_facts(torch.device("cuda", number)) for number in range(count)]
-
-
-def _task(work: Callable[..., Any], node: Node, *given: Any) -> Any:
-    """A task on a machine, in a process that serves no trial later."""
-    import ray
-    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
-
-    pinned = NodeAffinitySchedulingStrategy(node.id, soft=False)
-    task: Any = ray.remote(num_cpus=0, max_calls=1, max_retries=0)(work)
-    return task.options(scheduling_strategy=pinned).remote(*given)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from clar_tune.version import __version__
 
-SHARED = ("clar-tune", "python", "ray", "torch", "torch-geometric")
+SHARED = ("clar-tune", "python", "ray", "torch", "torch-geometric", "numba")
 """What all machines of a cluster must have in the same version."""
 
 CODE = "code of clar-tune"
@@ -69,7 +69,7 @@ def installed(package: str) -> str:
 def differences(ours: Machine, theirs: Machine) -> list[str]:
     """Versions on another machine that are not the driver's."""
     return [
-        f"{package} {theirs.versions.get(package) or 'is missing'} instead of {wanted}"
+        f"{package} {theirs.versions.get(package) or 'is missing'} instead of {wanted or 'none'}"
         for package, wanted in ours.versions.items()
         if theirs.versions.get(package) != wanted
     ]

@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import ray
-from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from clar_tune.cluster.admission import asked
 from clar_tune.cluster.connection import connected
 from clar_tune.cluster.environment import is_loopback
 from clar_tune.cluster.health import Check, Machine, differences, examine
+from clar_tune.cluster.pinned_tasks import task_on
 from clar_tune.cluster.ray_internals import is_head
 from clar_tune.cluster.resources import GIB
 from clar_tune.errors import ClusterError
@@ -61,13 +61,8 @@ def _token(nodes: list[dict[str, Any]]) -> Check:
 
 def _machines(nodes: list[dict[str, Any]], patience: float) -> Iterator[Check]:
     ours = examine()
-    # A worker that has loaded torch with all GPUs in sight must not serve a trial later.
-    task = ray.remote(num_cpus=0, max_calls=1, max_retries=0)(_examined)
     parcel = ray.put(bytes(PARCEL))  # travels as graphs do
-    tasks = {}
-    for node in nodes:
-        pinned = NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
-        tasks[node["NodeID"]] = task.options(scheduling_strategy=pinned).remote(parcel)
+    tasks = {node["NodeID"]: task_on(node["NodeID"], _examined, parcel) for node in nodes}
     ready, _ = ray.wait(list(tasks.values()), num_returns=len(tasks), timeout=patience)
     for node in sorted(nodes, key=lambda node: (not is_head(node), node["NodeManagerAddress"])):
         answer = tasks[node["NodeID"]]

@@ -1,31 +1,92 @@
-"""What the native engine needs of a driver: its programs, and a word where torch takes over."""
+"""What the native engine needs: machines that can run programs, programs, and words where not."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 
+from clar_tune.cluster.pinned_tasks import task_on
+from clar_tune.cluster.resources import Node
+from clar_tune.errors import ClusterError
+from clar_tune.search import Size
 from clar_tune.space import Plan, StudyPlan
-from clar_tune.training import choose_engine
+from clar_tune.training import choose_engine, no_programs_here
 
 UNUSABLE = (
     "{folder} cannot be written to, or others can: each worker compiles its programs anew. Make "
     "it a folder that only you can write to."
 )
 
+ANSWER = 120.0
+"""Seconds that a machine has to say whether it can run programs: a process has to start there."""
 
-def compile_programs(plan: Plan, say: Callable[[str], None]) -> None:
+Causes = Mapping[str, str]
+"""What keeps machines, by their ids, from running programs; those that can are not in it."""
+
+
+def unable_to_run(
+    plan: Plan, nodes: Sequence[Node], ask: Callable[[Sequence[Node]], Causes] | None = None
+) -> dict[str, str]:
+    """Machines of a cluster, by their ids, that cannot do what a plan's studies say, and why.
+
+    They get no jobs. If no machine is left, the run is refused before it begins. ``ask`` asks
+    them; by default through Ray.
+    """
+    trainers = [node for node in nodes if node.cpus]
+    if not trainers or not list(_native(plan)):
+        return {}
+    unable = dict((ask or _asked)(trainers))
+    if len(unable) == len(trainers):
+        told = "; ".join(f"{node.name}: {unable[node.id]}" for node in trainers)
+        raise ClusterError(
+            f"the run trains by compiled programs, which no machine can run: {told}. Install "
+            "there what is installed here (`clar-tune doctor --address` compares), or give "
+            "--engine torch to a new run."
+        )
+    return unable
+
+
+def _asked(nodes: Sequence[Node]) -> Causes:
+    """A machine that does not answer counts as able: a worker there would find out itself."""
+    import ray
+
+    answers = {node.id: task_on(node.id, no_programs_here) for node in nodes}
+    causes = {}
+    for node, answer in answers.items():
+        with suppress(ray.exceptions.RayError):
+            cause = ray.get(answer, timeout=ANSWER)
+            if cause is not None:
+                causes[node] = cause
+    return causes
+
+
+def compile_programs(plan: Plan, sizes: Mapping[str, Size], say: Callable[[str], None]) -> None:
     """Compile what the plan's trainings on this machine need and nobody has compiled here yet.
 
-    ``say`` is told if that takes time. Other machines of a cluster do it with their first job.
+    On large graphs those with several threads have a program of their own, ``gcn-shared``.
+    ``sizes`` are those of the graphs that are trained on; ``say`` is told if that takes time.
+    Other machines of a cluster do it with their first job.
     """
-    backbones = list(dict.fromkeys(s.columns.backbone for s in _native(plan)))
-    if not backbones:
+    studies = list(_native(plan))
+    if not studies:
         return
-    from clar_tune.engine import cache_folder, compile_all, may_use_cache, uncompiled
+    from clar_tune.engine import (
+        cache_folder,
+        compile_all,
+        may_use_cache,
+        name_of,
+        team_size,
+        uncompiled,
+    )
 
-    if not may_use_cache():
+    def name(study: StudyPlan) -> str:
+        stored = sizes[study.columns.graph].varied(study.variant).stored
+        backbone = study.columns.backbone
+        return name_of(backbone, team_size(backbone, study.threads, stored))
+
+    left = (study for study in studies if study.columns.graph in sizes)
+    missing = uncompiled(dict.fromkeys(map(name, left)))
+    if missing and not may_use_cache():
         say(UNUSABLE.format(folder=cache_folder()))
-        return
-    missing = uncompiled(backbones)
-    if missing:
+    elif missing:
         say(f"compiling {', '.join(missing)} for this machine, which is done once")
         compile_all(missing)
 

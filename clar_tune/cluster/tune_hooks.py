@@ -22,7 +22,8 @@ from clar_tune.cluster.ray_internals import (
     live_trials,
     node_of_worker,
 )
-from clar_tune.cluster.worker import FETCH, GRACE
+from clar_tune.cluster.time_limits import GRACE
+from clar_tune.cluster.worker import FETCH
 from clar_tune.search import BrokenProcess, Scheduler
 
 SILENCE = FETCH + GRACE + 60.0

@@ -1,28 +1,24 @@
 """A Ray actor that does assignments, one batch per step; it is reused for many."""
 
-import faulthandler
-import signal
-import sys
 import threading
 import time
-from collections.abc import Hashable, Iterator, Mapping
-from contextlib import contextmanager
-from types import FrameType
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 import ray
 import torch
 from ray import tune
 
-from clar_tune.graphs import Graph, apply_variants
+from clar_tune.cluster.time_limits import time_limit
+from clar_tune.graphs import Graph, apply_variants, threads
 from clar_tune.search import (
-    TIME_LIMIT,
     Assignment,
     BrokenProcess,
     Failure,
     Job,
     Outcome,
     OutOfTime,
+    Size,
     Work,
     failed,
     out_of_time,
@@ -35,11 +31,9 @@ from clar_tune.training import (
     form_of,
     make_ready,
     release_memory,
+    side_by_side,
     warm_up,
 )
-
-GRACE = 10.0
-"""Seconds after which a worker that does not heed its time limit ends itself."""
 
 FETCH = 600.0
 """Seconds after which a graph that does not arrive counts as lost."""
@@ -76,21 +70,34 @@ class Worker(tune.Trainable):
         """Begin another assignment."""
         self._free_memory()
         assignment: Assignment = new_config["assignment"]
-        self._work = Work(assignment)
-        self._specs = {job.spec.backbone: job.spec for job in assignment.jobs}
+        self._work, self._one_at_a_time = Work(assignment), threading.Lock()
+        self._jobs = assignment.jobs
         return True
 
     def step(self) -> dict[str, Any]:
         """Do the next batch of the assignment."""
-        self._make_ready()
-        return {"batch": self._work.batch(self._train), "node": _node_id()}
+        beside = min(map(self._make_ready, self._jobs))
+        with threads(self._jobs[0].spec.threads):  # which no training changes for one beside it
+            batch = self._work.batch(self._train, beside)
+        return {"batch": batch, "node": _node_id()}
 
-    def _make_ready(self) -> None:
-        """Load programs before any time is taken; where that cannot be, the worker is lost."""
-        for spec in self._specs.values():
-            wrong = make_ready(spec)
-            if wrong:
-                raise BrokenProcess(f"{spec.method}: {wrong}")
+    def _make_ready(self, job: Job) -> int:
+        """How many trainings like those of a job are done at once.
+
+        Programs are loaded before any time is taken; where that cannot be, the worker is lost.
+        """
+        spec, entries = job.spec, self._stored(job)
+        wrong = make_ready(spec, entries)
+        if wrong:
+            raise BrokenProcess(f"{spec.method}: {wrong}")
+        return side_by_side(spec.engine, spec.backbone, spec.threads, entries)
+
+    def _stored(self, job: Job) -> int:
+        """Entries of a job's graph, where it matters how large that is."""
+        if job.spec.threads == 1 or job.spec.engine == "torch":
+            return 0
+        plain: Graph = ray.get(self._graphs[job.spec.graph], timeout=FETCH)
+        return Size.of(plain).varied(job.variant).stored
 
     def _train(self, job: Job, index: int, ends: float) -> Outcome:
         """Do one training until its time is over.
@@ -99,11 +106,19 @@ class Worker(tune.Trainable):
         tells that this process went bad: the driver takes this worker for lost and hands the
         assignment to another.
         """
-        self._free_memory()
         if self._device.type != job.spec.device:
             raise BrokenProcess(f"torch sees no {job.spec.device} here, which the training is for")
-        outcome = self._outcome(job, index, self._fetched(job), ends)
-        self._out_of_memory = isinstance(outcome, Failure) and outcome.kind == "memory"
+        with self._one_at_a_time:  # those beside it may want the same graph
+            self._free_memory()
+            plain = self._fetched(job)
+            try:
+                graph, form = self._graph(job, plain)
+            except Exception as error:  # a variant may need more memory than there is
+                return self._noted(failed(index, error))
+        return self._noted(_limited(job, index, graph, form, ends))
+
+    def _noted(self, outcome: Outcome) -> Outcome:
+        self._out_of_memory |= isinstance(outcome, Failure) and outcome.kind == "memory"
         return outcome
 
     def _free_memory(self) -> None:
@@ -111,17 +126,6 @@ class Worker(tune.Trainable):
         if self._out_of_memory:
             release_memory()
             self._out_of_memory = False
-
-    def _outcome(self, job: Job, index: int, plain: Graph | None, ends: float) -> Outcome:
-        try:
-            graph, form = self._graph(job, plain)
-        except Exception as error:  # a variant may need more memory than there is
-            return failed(index, error)
-        try:
-            with _time_limit(ends - time.monotonic()):
-                return perform(job, index, graph, form)
-        except OutOfTime:  # between the end of the training and the end of the block
-            return out_of_time(index)
 
     def _fetched(self, job: Job) -> Graph | None:
         """The graph of a job as it is shared, unless its tensors are here already."""
@@ -146,6 +150,15 @@ class Worker(tune.Trainable):
         return found
 
 
+def _limited(job: Job, index: int, graph: Graph, form: Form, ends: float) -> Outcome:
+    seconds = ends - time.monotonic()
+    try:
+        with time_limit(seconds):
+            return perform(job, index, graph, form, seconds)
+    except OutOfTime:  # between the end of the training and the end of the block
+        return out_of_time(index)
+
+
 def _node_id() -> str:
     """The machine that this process is on; asked outside Ray, it would start one."""
     return ray.get_runtime_context().get_node_id() if ray.is_initialized() else ""
@@ -160,29 +173,3 @@ def _forget(kept: dict[Any, Any], most: int) -> None:
     """All but what was used last."""
     for oldest in list(kept)[:-most]:
         del kept[oldest]
-
-
-@contextmanager
-def _time_limit(seconds: float) -> Iterator[None]:
-    """Raise :class:`OutOfTime` in the block after some seconds.
-
-    What does not heed the exception, because it hangs in foreign code or swallows it, ends
-    with its process a little later; the driver then knows why.
-    """
-    seconds = max(seconds, 0.001)
-    faulthandler.dump_traceback_later(seconds + GRACE, exit=True, file=sys.__stderr__ or 2)
-    main = threading.current_thread() is threading.main_thread()
-    if main:
-        before = signal.signal(signal.SIGALRM, _expire)
-        signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        if main:
-            signal.setitimer(signal.ITIMER_REAL, 0)
-            signal.signal(signal.SIGALRM, before)
-        faulthandler.cancel_dump_traceback_later()
-
-
-def _expire(number: int, frame: FrameType | None) -> None:
-    raise OutOfTime(TIME_LIMIT)

@@ -8,6 +8,8 @@ from .compiling import (
 )
 from .programs import (
     compile_all as compile_all,
+    name_of as name_of,
+    program_named as program_named,
     program_of as program_of,
     uncompiled as uncompiled,
 )
@@ -16,6 +18,7 @@ from .scope import (
     MISSING as MISSING,
     cannot as cannot,
     has_numba as has_numba,
+    team_size as team_size,
 )
 from .task import task_of as task_of
 from .training import Fit as Fit, train as train

@@ -17,6 +17,17 @@ Numbers = NDArray[np.uint32]
 """Places in arrays. Without a sign numba needs no check for those that count from the end."""
 
 
+LINE = 64
+"""Bytes of a line of the cache."""
+
+
+def room(size: int) -> Floats:
+    """Zeros that begin with a line of the cache: a vector that lies across two is loaded twice."""
+    memory = np.zeros(4 * size + LINE, np.uint8)
+    start = -memory.ctypes.data % LINE
+    return memory[start : start + 4 * size].view(np.float32)
+
+
 class Csr(NamedTuple):
     """A sparse matrix, row by row. Arrays may be longer than what is in use."""
 
@@ -85,6 +96,11 @@ class ArrayGraph:
     def num_nodes(self) -> int:
         """Number of nodes N."""
         return len(self.labels)
+
+    @property
+    def entries(self) -> int:
+        """Features that are not zero and edges: by them a graph is large or not."""
+        return len(self.features.columns) + int(self.adjacency.nnz)
 
     @cached_property
     def undirected(self) -> sp.csr_array:

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from clar_tune.engine.arrays import ArrayGraph, Csr, Numbers, no_matrix
+from clar_tune.engine.arrays import ArrayGraph, Csr, Numbers, no_matrix, room
+from clar_tune.engine.dense import BLOCK
 from clar_tune.engine.layout import Layout, padded
 from clar_tune.engine.networks.cheby import Cheby
 from clar_tune.engine.networks.gat import Gat
@@ -15,6 +16,7 @@ from clar_tune.engine.networks.mlp import Mlp
 from clar_tune.engine.networks.sage import Sage
 from clar_tune.engine.operator import ALWAYS, COLUMNS, MEAN, ROWS, Operator
 from clar_tune.engine.problem import Network, Work
+from clar_tune.engine.teams import AnyTeam
 
 RULES = {"smoothing": ROWS, "normalised": COLUMNS, "averaging": MEAN, "looped": ROWS}
 
@@ -26,31 +28,29 @@ def network_of(
     work: Work,
     params: Mapping[str, Any],
     seed: np.uint64,
+    team: AnyTeam,
 ) -> Network:
     """The network of a built-in backbone, with arrays of its own to write to."""
     every = np.arange(graph.num_nodes, dtype=np.uint32)
     nodes, widest = graph.num_nodes, int(layout.layers.outputs.max())
 
-    def buffer(size: int) -> np.ndarray[Any, np.dtype[np.float32]]:
-        return np.zeros(size, np.float32)
-
     if backbone == "gcn":
-        return Gcn(_operator(graph, "smoothing"), every, work.nothing)
+        return Gcn(_operator(graph, "smoothing", team), every, work.nothing)
     if backbone == "sage":
-        return Sage(_operator(graph, "averaging"), every, work.nothing)
+        return Sage(_operator(graph, "averaging", team), every, work.nothing)
     if backbone == "cheby":
-        buffers = (buffer(nodes * widest) for _ in range(3))
-        operator = _operator(graph, "normalised")
+        buffers = (room(nodes * widest) for _ in range(3))
+        operator = _operator(graph, "normalised", team)
         return Cheby(operator, every, work.nothing, int(params["K"]), *buffers)
     if backbone == "gpr":
         order, size = int(params["K"]), nodes * int(layout.layers.outputs[-1])
-        powers, summed = buffer((order + 1) * size), buffer(size)
-        operator = _operator(graph, "smoothing")
+        powers, summed = room((order + 1) * size), room(size)
+        operator = _operator(graph, "smoothing", team)
         return Gpr(operator, every, work.nothing, order, layout.decayed, powers, summed)
     if backbone == "gat":
-        return _attention(graph, layout, params, seed)
+        return _attention(graph, layout, params, seed, every, team)
     nobody = np.zeros(0, np.uint32)
-    return Mlp(Operator(no_matrix(), no_matrix(), nobody, nobody, buffer(0), ROWS))
+    return Mlp(Operator(no_matrix(), no_matrix(), nobody, nobody, room(0), ROWS, team))
 
 
 def attention_dropout(params: Mapping[str, Any]) -> float:
@@ -60,23 +60,43 @@ def attention_dropout(params: Mapping[str, Any]) -> float:
 
 
 def _attention(
-    graph: ArrayGraph, layout: Layout, params: Mapping[str, Any], seed: np.uint64
+    graph: ArrayGraph,
+    layout: Layout,
+    params: Mapping[str, Any],
+    seed: np.uint64,
+    every: Numbers,
+    team: AnyTeam,
 ) -> Gat:
     depth, nodes = layout.layers.depth, graph.num_nodes
     heads = np.ones(depth, np.int64)
     heads[:-1] = int(params["heads"])
-    operator, lanes = _operator(graph, "looped"), padded(int(heads.max()))
-    entries = len(operator.matrix.columns)
-    longest = int(np.diff(operator.matrix.starts).max())
-    dropout = attention_dropout(params)
-    sizes = {
-        **{"source": depth * nodes, "target": depth * nodes, "weights": depth * entries},
-        **{"kept": depth * entries if dropout else 0},
-        **{"d_source": nodes, "d_target": nodes, "d_weights": entries},
-    }
-    arrays = {name: np.zeros(size * lanes, np.float32) for name, size in sizes.items()}
-    words = np.zeros(longest * lanes // 2, np.uint32)
-    return Gat(operator, heads, lanes, dropout, seed, words, **arrays)
+    operator, lanes = _operator(graph, "looped", team), padded(int(heads.max()))
+    longest = max(
+        int(np.diff(part.starts).max()) for part in (operator.matrix, operator.transposed)
+    )
+    dropout, outputs = attention_dropout(params), nodes * int(layout.layers.outputs.sum())
+    kept = depth * len(operator.matrix.columns) * lanes // 8 if dropout else 0
+
+    names = "source", "target", "tops", "shares"
+    return Gat(
+        operator=operator,
+        heads=heads,
+        lanes=lanes,
+        dropout=dropout,
+        seed=seed,
+        words=np.zeros(max(BLOCK, lanes) // 2, np.uint32),
+        **{name: room(depth * nodes * lanes) for name in names},
+        sums=room(outputs),
+        kept=np.zeros(kept, np.uint8),
+        kept_back=np.zeros(kept, np.uint8),
+        cursors=np.zeros(nodes, np.uint32),
+        every=every,
+        **{
+            name: room(max(longest, BLOCK // lanes) * lanes)
+            for name in ("alpha", "dropped", "products")
+        },
+        **{name: room(nodes * lanes) for name in ("d_source", "d_target", "means")},
+    )
 
 
 def thinner(network: Network) -> Network:
@@ -90,7 +110,7 @@ def thinner(network: Network) -> Network:
     return network._replace(operator=operator)
 
 
-def _operator(graph: ArrayGraph, name: str) -> Operator:
+def _operator(graph: ArrayGraph, name: str, team: AnyTeam) -> Operator:
     matrix, transposed = graph.scaled(name)
     return Operator(
         matrix=matrix,
@@ -99,6 +119,7 @@ def _operator(graph: ArrayGraph, name: str) -> Operator:
         transposed_pairs=_pairs(transposed),
         counts=np.zeros(0, np.float32),
         rule=RULES[name],
+        team=team,
     )
 
 

@@ -108,7 +108,7 @@ class Program:
     def prepare(self, warm: Callable[[Callable[..., Any]], object]) -> None:
         """Load it, or compile it: once per machine, while others wait."""
         if not self.loadable:
-            with _lock(self.file.parent) as writable:
+            with _lock(self.file) as writable:
                 if not self.loadable:
                     self._compile(warm, writable)
                     return
@@ -160,11 +160,15 @@ def _private(folder: Path) -> bool:
 
 
 @contextmanager
-def _lock(folder: Path) -> Iterator[bool]:
-    """Whether the cache may be written to; while it may, nobody else writes."""
+def _lock(file: Path) -> Iterator[bool]:
+    """Whether a file of the cache may be written; while it may, nobody else writes it.
+
+    Each has a lock of its own: programs are compiled beside each other.
+    """
+    folder = file.parent
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        lock = (folder / "lock").open("a") if _private(folder) else None
+        lock = file.with_name(f"{file.name}.lock").open("a") if _private(folder) else None
     except OSError:
         lock = None
     if lock is None:

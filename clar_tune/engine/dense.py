@@ -62,13 +62,32 @@ def add_dense_transposed(
     x: Floats, d: Floats, rows: int, inner: int, width: int, gradient: Floats
 ) -> None:
     r""":math:`G \mathrel{+}= X^\top D` for X [rows, inner], D [rows, width]."""
+    add_dense_transposed_part(x, d, rows, inner, width, 0, inner, gradient)
+
+
+@kernel
+def add_dense_transposed_part(
+    x: Floats,
+    d: Floats,
+    rows: int,
+    inner: int,
+    width: int,
+    first: int,
+    last: int,
+    gradient: Floats,
+) -> None:
+    """The same for some columns of X, a multiple of four."""
     column = 0
     while column < width:
         if width - column >= 16:
-            _add_dense_transposed(x, d, rows, inner, width, column, gradient, zeros(16))
+            _add_dense_transposed(
+                x, d, rows, inner, width, first, last, column, gradient, zeros(16)
+            )
             column += 16
         else:
-            _add_dense_transposed(x, d, rows, inner, width, column, gradient, zeros(8))
+            _add_dense_transposed(
+                x, d, rows, inner, width, first, last, column, gradient, zeros(8)
+            )
             column += 8
 
 
@@ -79,12 +98,14 @@ def _add_dense_transposed(
     rows: int,
     inner: int,
     width: int,
+    first: int,
+    last: int,
     column: int,
     gradient: Floats,
     like: Any,
 ) -> None:
     """Four columns of X at a time, their sums in registers; inner widths are multiples of 8."""
-    for k in range(0, inner, 4):
+    for k in range(first, last, 4):
         a, b, e, f = like, like, like, like
         for row in range(rows):
             own = load(d, row * width + column, like)
@@ -111,38 +132,58 @@ def transpose(w: Floats, rows: int, width: int, transposed: Floats) -> None:
 @kernel
 def add_column_sums(d: Floats, rows: int, width: int, gradient: Floats) -> None:
     r""":math:`g \mathrel{+}= D^\top 1`, the gradient of a bias."""
-    for column in range(0, width, 8):
-        sums = zeros(8)
-        for row in range(rows):
-            sums = sums + load(d, row * width + column, sums)
-        store(gradient, column, load(gradient, column, sums) + sums)
+    column = 0
+    while column < width:
+        if width - column >= 32:
+            _add_column_sums(d, rows, width, column, gradient, zeros(32))
+            column += 32
+        else:
+            _add_column_sums(d, rows, width, column, gradient, zeros(8))
+            column += 8
 
 
 @kernel
-def activate(h: Floats, kind: int, rate: float, key: np.uint64, words: Numbers) -> None:
+def _add_column_sums(
+    d: Floats, rows: int, width: int, column: int, gradient: Floats, like: Any
+) -> None:
+    sums = like
+    for row in range(rows):
+        sums = sums + load(d, row * width + column, like)
+    store(gradient, column, load(gradient, column, like) + sums)
+
+
+@kernel
+def copy_columns(
+    rows: int, width: int, x: Floats, x_stride: int, copy: Floats, copy_stride: int
+) -> None:
+    """Some columns of a matrix to those of another."""
+    for row in range(rows):
+        for column in range(0, width, 8):
+            store(copy, row * copy_stride + column, load(x, row * x_stride + column, zeros(8)))
+
+
+@kernel
+def activate(
+    h: Floats, kind: int, rate: float, key: np.uint64, words: Numbers, first: int = 0
+) -> None:
     r""":math:`h = \mathrm{dropout}(f(h))`, in place.
 
     f is ReLU, :math:`\max(h, 0)`, or ELU, which is :math:`e^h - 1` below 0. Element e is kept by
-    the e-th 16 bits of the stream.
+    the e-th 16 bits of the stream, counted from ``first``, a multiple of ``BLOCK``.
     """
-    if kind == ELU:
-        _elu(h)
-    else:
-        _relu(h)
-    if rate > 0:
-        _drop(h, rate, key, words)
-
-
-@kernel
-def _drop(h: Floats, rate: float, key: np.uint64, words: Numbers) -> None:
     limit, scale = np.uint16(threshold(rate)), scale_of(rate)
     bits = words.view(np.uint16)
     for start in range(0, len(h), BLOCK):
         size = min(BLOCK, len(h) - start)
-        fill_words(key, start // 2, size // 2, words)
         part = h[start : start + size]
-        for e in range(size):
-            part[e] = scale * part[e] if bits[e] >= limit else np.float32(0)
+        if kind == ELU:
+            _elu(part)
+        else:
+            _relu(part)
+        if rate > 0:
+            fill_words(key, (first + start) // 2, size // 2, words)
+            for e in range(size):
+                part[e] = scale * part[e] if bits[e] >= limit else np.float32(0)
 
 
 @kernel
@@ -165,7 +206,13 @@ def _elu(h: Floats) -> None:
 
 @kernel
 def activate_back(
-    g: Floats, h: Floats, kind: int, rate: float, key: np.uint64, words: Numbers
+    g: Floats,
+    h: Floats,
+    kind: int,
+    rate: float,
+    key: np.uint64,
+    words: Numbers,
+    first: int = 0,
 ) -> None:
     r"""The gradient before :func:`activate` from the one after it, in place.
 
@@ -181,8 +228,10 @@ def activate_back(
     bits = words.view(np.uint16)
     for start in range(0, len(g), BLOCK):
         size = min(BLOCK, len(g) - start)
-        fill_words(key, start // 2, size // 2, words)
+        fill_words(key, (first + start) // 2, size // 2, words)
+        d, own = g[start : start + size], h[start : start + size]
         for e in range(size):
-            place = start + e
-            slope = scale if h[place] > 0 else h[place] + scale
-            g[place] = slope * g[place] if bits[e] >= limit else np.float32(0)
+            # Both are read before anything is decided: LLVM makes vectors of no other loop.
+            x, after = own[e], d[e]
+            slope = scale if x > 0 else x + scale
+            d[e] = slope * after if bits[e] >= limit else np.float32(0)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clar_tune.engine.arrays import Floats
+from clar_tune.engine.arrays import Floats, room
 from clar_tune.engine.dense import ELU, RELU
 from clar_tune.engine.problem import Layers, Places
 from clar_tune.engine.randomness import PER_LAYER, WEIGHTS, uniform
@@ -43,7 +43,7 @@ class Layout:
 
     def packed(self, tensors: Mapping[str, NDArray[Any]]) -> Floats:
         """The flat array that holds these tensors."""
-        flat = np.zeros(self.size, np.float32)
+        flat = room(self.size)
         for slot in self.slots:
             flat[slot.places] = np.asarray(tensors[slot.name], np.float32).ravel()
         return flat

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from clar_tune.engine.arrays import Csr, Floats, Numbers, signed
 from clar_tune.engine.compiling import kernel
 from clar_tune.engine.randomness import word
+from clar_tune.engine.teams import AnyTeam
 
 ROWS, COLUMNS, MEAN = range(3)
 """Rules of scaling: by the roots of entries in rows or in columns, or by the entries in a row."""
@@ -25,6 +26,7 @@ class Operator(NamedTuple):
     transposed_pairs: Numbers
     counts: NDArray[np.float32]  # [N]
     rule: int
+    team: AnyTeam  # who shares its products
 
 
 @kernel

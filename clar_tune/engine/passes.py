@@ -2,17 +2,19 @@ r"""Both passes through the layers of a network, :math:`X' = \mathrm{dropout}(f(
 
 from clar_tune.engine.arrays import Floats, Numbers
 from clar_tune.engine.compiling import kernel
-from clar_tune.engine.dense import (
-    activate,
-    activate_back,
-    add_dense_transposed,
-    dense_product,
-    transpose,
-)
+from clar_tune.engine.dense import transpose
 from clar_tune.engine.networks import propagate, propagate_back
 from clar_tune.engine.problem import Data, Layers, Network, Rules, Work
 from clar_tune.engine.randomness import FEATURES, HIDDEN, PER_LAYER, key_of
-from clar_tune.engine.sparse import add_transposed, drop_entries, multiply
+from clar_tune.engine.teams import (
+    activate_back_shared,
+    activate_shared,
+    add_dense_transposed_shared,
+    add_transposed_shared,
+    dense_product_shared,
+    drop_entries_shared,
+    multiply_shared,
+)
 
 
 @kernel
@@ -35,13 +37,17 @@ def forward(
         z = work.mapped[layers.mapped_at[layer] :]
         w = weights[layers.weights_at[layer] :]
         if layer > 0:
-            dense_product(h, w, nodes, layers.inputs[layer], width, z)
+            dense_product_shared(work.team, h, w, nodes, layers.inputs[layer], width, z)
         elif dropout > 0:
             key = key_of(rules.seed, FEATURES, epoch)
-            drop_entries(data.features, dropout, key, work.words, work.kept)
-            multiply(work.kept, data.every, w, width, work.nothing, width, z, width)
+            drop_entries_shared(work.team, data.features, dropout, key, work.words, work.kept)
+            multiply_shared(
+                work.team, work.kept, data.every, w, width, work.nothing, width, z, width
+            )
         else:
-            multiply(data.features, data.every, w, width, work.nothing, width, z, width)
+            multiply_shared(
+                work.team, data.features, data.every, w, width, work.nothing, width, z, width
+            )
         if layer == layers.depth - 1:
             propagate(network, layers, layer, weights, z, rows, work.outputs, epoch)
         else:
@@ -49,7 +55,7 @@ def forward(
             h = work.hidden[start : start + nodes * layers.outputs[layer]]
             propagate(network, layers, layer, weights, z, data.every, h, epoch)
             key = key_of(rules.seed, HIDDEN + PER_LAYER * layer, epoch)
-            activate(h, layers.activation, dropout, key, work.words)
+            activate_shared(work.team, h, layers.activation, dropout, key, work.words)
 
 
 @kernel
@@ -79,15 +85,15 @@ def backward(
         gradient = work.gradient[start:]
         if layer == 0:
             if dropout > 0:
-                add_transposed(work.kept, dz, width, gradient)
+                add_transposed_shared(work.team, work.kept, dz, width, gradient)
             else:
-                add_transposed(data.features, dz, width, gradient)
+                add_transposed_shared(work.team, data.features, dz, width, gradient)
         else:
             first = layers.hidden_at[layer - 1]
             h = work.hidden[first : first + nodes * inner]
-            add_dense_transposed(h, dz, nodes, inner, width, gradient)
+            add_dense_transposed_shared(work.team, h, dz, nodes, inner, width, gradient)
             transpose(weights[start:], inner, width, work.transposed)
             g = work.d_hidden[: nodes * inner]
-            dense_product(dz, work.transposed, nodes, width, inner, g)
+            dense_product_shared(work.team, dz, work.transposed, nodes, width, inner, g)
             key = key_of(rules.seed, HIDDEN + PER_LAYER * (layer - 1), epoch)
-            activate_back(g, h, layers.activation, dropout, key, work.words)
+            activate_back_shared(work.team, g, h, layers.activation, dropout, key, work.words)

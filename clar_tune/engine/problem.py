@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clar_tune.engine.arrays import Csr, Floats, Numbers
+from clar_tune.engine.teams import AnyTeam
 
 Network = Any
 """A record of ``networks``: the matrices of a backbone. Its type chooses how it propagates."""
@@ -78,6 +79,7 @@ class Work(NamedTuple):
     gradient: Floats
     mean: Floats
     square: Floats
+    team: AnyTeam  # who shares what is done with them
 
 
 class Outcome(NamedTuple):

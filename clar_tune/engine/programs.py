@@ -13,9 +13,10 @@ import scipy.sparse as sp
 
 from clar_tune.engine import program
 from clar_tune.engine.arrays import ArrayGraph
-from clar_tune.engine.compiling import Program, may_use_cache, sources
+from clar_tune.engine.compiling import Program, sources
 from clar_tune.engine.problem import Outcome
 from clar_tune.engine.task import task_of
+from clar_tune.engine.teams import Alone, Team, turn
 from clar_tune.graphs import Graph, SearchNodes
 from clar_tune.records import TrainSpec
 
@@ -25,32 +26,49 @@ DEFAULTS = {
 }
 """Parameters of the training that a program is compiled by."""
 
+SHARED = "-shared"
+"""What ends the name of a program whose kernels several threads share."""
+
 _ONE_AT_A_TIME = threading.Lock()
 
 
-def program_of(backbone: str) -> Callable[..., Outcome]:
-    """The program of a backbone: compiled on the first call on a machine, then loaded."""
+def program_of(backbone: str, team: int = 1) -> Callable[..., Outcome]:
+    """The program of a backbone: compiled on the first call on a machine, then loaded.
+
+    Where more than one thread shares its kernels it is another one, which threads call in turn.
+    """
+    return program_named(name_of(backbone, team))
+
+
+def name_of(backbone: str, team: int = 1) -> str:
+    """The name of a backbone's program."""
+    return backbone if team == 1 else f"{backbone}{SHARED}"
+
+
+def program_named(name: str) -> Callable[..., Outcome]:
+    """The program with a name."""
     with _ONE_AT_A_TIME:
-        return cast(Callable[..., Outcome], _prepared(backbone).call)
+        return cast(Callable[..., Outcome], _prepared(name).call)
 
 
-def uncompiled(backbones: Iterable[str]) -> list[str]:
-    """Those whose programs are not in this machine's cache, while that can be used."""
-    made = [Program(program.train, backbone, sources()) for backbone in backbones]
-    return [one.name for one in made if may_use_cache() and not one.loadable]
+def uncompiled(names: Iterable[str]) -> list[str]:
+    """Those programs that cannot be loaded from this machine's cache."""
+    made = [Program(program.train, name, sources()) for name in names]
+    return [one.name for one in made if not one.loadable]
 
 
-def compile_all(backbones: Iterable[str]) -> None:
+def compile_all(names: Iterable[str]) -> None:
     """Compile programs into this machine's cache, as many at once as there are processors.
 
     Each in a process of its own, as one compiles one at a time; what a failed one leaves out is
     compiled where it is needed.
     """
-    waiting, running = list(backbones), list[subprocess.Popen[bytes]]()
+    waiting, running = list(names), list[subprocess.Popen[bytes]]()
     try:
         while waiting or running:
             while waiting and len(running) < (os.cpu_count() or 1):
-                code = f"from clar_tune.engine import program_of; program_of({waiting.pop(0)!r})"
+                name = waiting.pop(0)
+                code = f"from clar_tune.engine import program_named; program_named({name!r})"
                 running.append(subprocess.Popen([sys.executable, "-c", code]))
             running.pop(0).wait()
     finally:
@@ -60,9 +78,15 @@ def compile_all(backbones: Iterable[str]) -> None:
 
 
 @cache
-def _prepared(backbone: str) -> Program:
-    made = Program(program.train, backbone, sources())
-    made.prepare(lambda call: call(*task_of(_spec(backbone), _pair(), _NODES).task))
+def _prepared(name: str) -> Program:
+    made, backbone = Program(program.train, name, sources()), name.removesuffix(SHARED)
+    team = Team(2) if name.endswith(SHARED) else Alone(1)
+
+    def warm(call: Callable[..., Outcome]) -> None:
+        with turn(team):
+            call(*task_of(_spec(backbone), _pair(), _NODES, team=team).task)
+
+    made.prepare(warm)
     return made
 
 

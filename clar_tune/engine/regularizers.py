@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from clar_tune.engine.arrays import ArrayGraph, Csr, no_matrix
+from clar_tune.engine.arrays import ArrayGraph, Csr, no_matrix, room
 from clar_tune.engine.complement import ANY, EDGE, NODE, draws_of
 from clar_tune.engine.madreg import Contrast
 from clar_tune.engine.penalties import (
@@ -68,9 +68,9 @@ def terms_of(regularizer: str, graph: ArrayGraph, width: int, params: Mapping[st
         graph=matrix,
         roots=graph.neighbour_roots if kind == CLAR else np.zeros(0, np.float32),
         draws=draws_of(graph.num_nodes if samples else 0, samples * draws),
-        y=np.zeros(size, np.float32),
-        smoothed=np.zeros(other, np.float32),
-        spread=np.zeros(other, np.float32),
+        y=room(size),
+        smoothed=room(other),
+        spread=room(other),
         every=np.arange(graph.num_nodes, dtype=np.uint32),
         nothing=np.zeros(width, np.float32),
         crossed=params.get("form") == "ce",

@@ -24,10 +24,24 @@ LEFT_TO_TORCH = (
 )
 """What stays with torch, by design."""
 
-MISSING = (
-    Left("more than one thread", "a training takes one processor, whatever --cpus-per-trial says"),
-)
+MISSING: tuple[Left, ...] = ()
 """What this engine lacks."""
+
+
+LARGE = 1_000_000
+"""Features that are not zero and edges from which threads share the kernels of one training.
+
+Below, waiting for each other costs them more (``python -m benchmarks.threads``, BENCHMARKS.md):
+they do several trainings side by side. Numbers are the same either way.
+"""
+
+UNSHARED = ("gat",)
+"""Backbones whose threads are always side by side: sums of attention are not shared yet."""
+
+
+def team_size(backbone: str, threads: int, entries: int) -> int:
+    """How many threads share the kernels of a training on a graph with so many entries."""
+    return threads if entries >= LARGE and backbone not in UNSHARED else 1
 
 
 def has_numba() -> bool:

@@ -21,14 +21,20 @@ def multiply(
     y: Floats,
     y_stride: int,
 ) -> None:
-    r"""Some rows of :math:`Y = M X + 1 b^\top`, columns in blocks of 32, 16 and 8.
+    r"""Some rows of :math:`Y = M X + 1 b^\top`, columns in blocks of 128 to 8.
 
     A row of X begins ``x_stride`` after the last one: it may be a part of wider ones. So may Y.
     """
     column = 0
     while column < width:
         xs, biases, ys = x[column:], bias[column:], y[column:]
-        if width - column >= 32:
+        if width - column >= 128:
+            _multiply(matrix, rows, xs, x_stride, biases, ys, y_stride, zeros(128))
+            column += 128
+        elif width - column >= 64:
+            _multiply(matrix, rows, xs, x_stride, biases, ys, y_stride, zeros(64))
+            column += 64
+        elif width - column >= 32:
             _multiply(matrix, rows, xs, x_stride, biases, ys, y_stride, zeros(32))
             column += 32
         elif width - column >= 16:
@@ -69,12 +75,26 @@ def _multiply(
 @kernel
 def add_transposed(matrix: Csr, d: Floats, width: int, gradient: Floats) -> None:
     r""":math:`G \mathrel{+}= M^\top D`, row by row of M: no transposed matrix is needed."""
-    column = 0
-    while column < width:
-        if width - column >= 32:
+    add_transposed_part(matrix, d, width, 0, width, gradient)
+
+
+@kernel
+def add_transposed_part(
+    matrix: Csr, d: Floats, width: int, first: int, last: int, gradient: Floats
+) -> None:
+    """The same for some columns of D, a multiple of eight."""
+    column = first
+    while column < last:
+        if last - column >= 128:
+            _add_transposed(matrix, d, width, column, gradient, zeros(128))
+            column += 128
+        elif last - column >= 64:
+            _add_transposed(matrix, d, width, column, gradient, zeros(64))
+            column += 64
+        elif last - column >= 32:
             _add_transposed(matrix, d, width, column, gradient, zeros(32))
             column += 32
-        elif width - column >= 16:
+        elif last - column >= 16:
             _add_transposed(matrix, d, width, column, gradient, zeros(16))
             column += 16
         else:
@@ -111,4 +131,35 @@ def drop_entries(matrix: Csr, rate: float, key: np.uint64, words: Numbers, kept:
             kept.columns[place] = matrix.columns[entry]  # overwritten by the next if dropped
             kept.values[place] = scale * matrix.values[entry]
             place += signed(bits[entry] >= limit)
+        kept.starts[row + 1] = place
+
+
+@kernel
+def count_kept(
+    matrix: Csr, first: int, last: int, rate: float, key: np.uint64, words: Numbers, kept: Csr
+) -> None:
+    """How many entries of some rows :func:`drop_entries` keeps goes to ``kept.starts[last]``."""
+    begin, end = signed(matrix.starts[first]), signed(matrix.starts[last])
+    fill_words(key, begin // 2, (end + 1) // 2 - begin // 2, words[begin // 2 :])
+    bits, limit = words.view(np.uint16), threshold(rate)
+    count = 0
+    for entry in range(begin, end):
+        count += signed(bits[entry] >= limit)
+    if last > first:
+        kept.starts[last] = count
+
+
+@kernel
+def keep_entries(
+    matrix: Csr, first: int, last: int, rate: float, words: Numbers, kept: Csr
+) -> None:
+    """Some rows of :func:`drop_entries`, once it is known where they begin and end."""
+    bits, limit, scale = words.view(np.uint16), threshold(rate), scale_of(rate)
+    place, end = signed(kept.starts[first]), signed(kept.starts[last])
+    for row in range(first, last):
+        for entry in range(matrix.starts[row], matrix.starts[row + 1]):
+            if place < end:  # what comes after is another's
+                kept.columns[place] = matrix.columns[entry]
+                kept.values[place] = scale * matrix.values[entry]
+                place += signed(bits[entry] >= limit)
         kept.starts[row + 1] = place

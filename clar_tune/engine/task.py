@@ -7,13 +7,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from clar_tune.engine.arrays import ArrayGraph, Csr, Floats
+from clar_tune.engine.arrays import ArrayGraph, Csr, Floats, room
 from clar_tune.engine.backbones import attention_dropout, network_of, thinner
 from clar_tune.engine.dense import BLOCK
 from clar_tune.engine.layout import Layout, layout_of
 from clar_tune.engine.penalties import Penalty
 from clar_tune.engine.problem import Data, Layers, Network, Rules, Work
 from clar_tune.engine.regularizers import terms_of
+from clar_tune.engine.scope import team_size
+from clar_tune.engine.teams import Alone, AnyTeam, Team
 from clar_tune.graphs import SearchNodes
 from clar_tune.records import TrainSpec
 from clar_tune.seeds import seed_for
@@ -57,22 +59,25 @@ def task_of(
     weights: Mapping[str, NDArray[Any]] | None = None,
     *,
     history: bool = False,
+    team: AnyTeam | None = None,
 ) -> "Prepared":
     """The task of a specification.
 
-    ``weights`` are those to start from, by torch's names; absent, they are drawn.
+    ``weights`` are those to start from, by torch's names; absent, they are drawn. ``team``
+    shares the kernels; absent, it is that of the specification.
     """
+    team = team or team_of(spec, graph)
     params = spec.params
     layout = layout_of(
         spec.backbone, graph.num_features, graph.num_outputs, graph.num_nodes, params
     )
     seed = spec.init_seed
     flat = layout.initial(seed) if weights is None else layout.packed(weights)
-    work = _work(layout, graph)
+    work = _work(layout, graph, team)
     width = int(layout.layers.outputs[-1])
     terms = terms_of(spec.regularizer, graph, width, params)
     rules = _rules(spec, layout)
-    network = network_of(spec.backbone, graph, layout, work, params, rules.seed)
+    network = network_of(spec.backbone, graph, layout, work, params, rules.seed, team)
     task = Task(
         network=network,
         thinner=thinner(network) if spec.regularizer == "dropedge" else network,
@@ -82,11 +87,17 @@ def task_of(
         penalty=terms.penalty,
         work=work,
         weights=flat,
-        best=np.zeros_like(flat),
+        best=room(len(flat)),
         history=np.zeros(spec.max_epochs if history else 0),
         progress=np.zeros(4),
     )
     return Prepared(task, layout, terms.names, terms.facts)
+
+
+def team_of(spec: TrainSpec, graph: ArrayGraph) -> AnyTeam:
+    """Who does a training: more than one thread where its graph is large."""
+    size = team_size(spec.backbone, spec.threads, graph.entries)
+    return Team(size) if size > 1 else Alone(1)
 
 
 def _rules(spec: TrainSpec, layout: Layout) -> Rules:
@@ -129,29 +140,30 @@ def _data(graph: ArrayGraph, nodes: SearchNodes, layout: Layout) -> Data:
     )
 
 
-def _work(layout: Layout, graph: ArrayGraph) -> Work:
+def _work(layout: Layout, graph: ArrayGraph, team: AnyTeam) -> Work:
     layers, n = layout.layers, graph.num_nodes
     entries = len(graph.features.columns)
     widest = int(max(layers.mapped.max(), layers.outputs.max()))
     outputs = n * int(layers.outputs[-1])
-    mapped = np.zeros(int((layers.mapped_at + n * layers.mapped).max()), np.float32)
+    mapped = room(int((layers.mapped_at + n * layers.mapped).max()))
     return Work(
         kept=Csr(
             np.zeros(n + 1, np.uint32),
             np.zeros(entries + 1, np.uint32),
             np.zeros(entries + 1, np.float32),
         ),
-        words=np.zeros(max(entries + 1, BLOCK) // 2 + 1, np.uint32),
-        nothing=np.zeros(widest, np.float32),
+        words=np.zeros(max(entries + 1, team.size * BLOCK) // 2 + 1, np.uint32),
+        nothing=room(widest),
         mapped=mapped,
-        hidden=np.zeros(int(layers.hidden_at[-1]), np.float32),
-        outputs=np.zeros(outputs, np.float32),
-        d_outputs=np.zeros(outputs, np.float32),
+        hidden=room(int(layers.hidden_at[-1])),
+        outputs=room(outputs),
+        d_outputs=room(outputs),
         # One array where nothing is needed twice: caches are small.
-        d_mapped=np.zeros(n * widest, np.float32) if layout.keeps_mapped else mapped,
-        d_hidden=np.zeros(n * int(layers.outputs.max()), np.float32),
-        transposed=np.zeros(int((layers.inputs * layers.mapped)[1:].max(initial=0)), np.float32),
-        gradient=np.zeros(layout.size, np.float32),
-        mean=np.zeros(layout.size, np.float32),
-        square=np.zeros(layout.size, np.float32),
+        d_mapped=room(n * widest) if layout.keeps_mapped else mapped,
+        d_hidden=room(n * int(layers.outputs.max())),
+        transposed=room(int((layers.inputs * layers.mapped)[1:].max(initial=0))),
+        gradient=room(layout.size),
+        mean=room(layout.size),
+        square=room(layout.size),
+        team=team,
     )

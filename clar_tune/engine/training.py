@@ -27,7 +27,8 @@ from clar_tune.engine.problem import (
 from clar_tune.engine.programs import program_of
 from clar_tune.engine.regularizers import WITH_PENALTY
 from clar_tune.engine.scope import BACKBONES, METRICS, REGULARIZERS, cannot
-from clar_tune.engine.task import Prepared, Task, task_of
+from clar_tune.engine.task import Prepared, Task, task_of, team_of
+from clar_tune.engine.teams import gather, turn
 from clar_tune.errors import Diverged, ParameterError, Stopped
 from clar_tune.graphs import SearchNodes
 from clar_tune.records import SELECTIONS, STOPS, TermRecord, TrainRecord, TrainSpec
@@ -75,10 +76,12 @@ def train(
         seconds: how long it may take.
     """
     _check(spec, graph, nodes)
-    call = program_of(spec.backbone)
-    started = time.perf_counter()
-    prepared = task_of(spec, graph, nodes, weights)
-    outcome = _Run(prepared.task, call).watched(report, started + seconds)
+    team = team_of(spec, graph)
+    call = program_of(spec.backbone, team.size)
+    with turn(team):
+        started = time.perf_counter()
+        prepared = task_of(spec, graph, nodes, weights)
+        outcome = _Run(prepared.task, call).watched(report, started + seconds)
     _refuse(spec, prepared.terms, outcome)
     learned = prepared.layout.unpacked(prepared.task.best)
     facts = {**facts_of(spec.backbone, learned), **prepared.facts}
@@ -135,6 +138,7 @@ class _Run:
 
     def _run(self) -> None:
         try:
+            gather(self.task.work.team)
             self.result = self.call(*self.task)
         except BaseException as error:
             self.result = error

@@ -196,6 +196,76 @@ def first(typing: Any, x: Any, count: Any, other: Any) -> Any:
 
 
 @_inline
+def repeated(typing: Any, x: Any, like: Any) -> Any:
+    """Each lane of ``x`` as often in succession as it takes to fill ``like``."""
+    times = like.lanes // x.lanes
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        places = [lane // times for lane in range(like.lanes)]
+        return _chosen(builder, args[0], places)
+
+    return like(x, like), generate
+
+
+@_inline
+def sums(typing: Any, x: Any, like: Any) -> Any:
+    """The sums of as many equal parts of ``x`` as ``like`` has lanes.
+
+    Both halves of all parts are added at once, again and again: fewer steps than part after part.
+    """
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        made, size = args[0], x.lanes // like.lanes
+        while size > 1:
+            half = size // 2
+            left = [part * size + lane for part in range(like.lanes) for lane in range(half)]
+            right = [place + half for place in left]
+            made = builder.fadd(
+                _chosen(builder, made, left), _chosen(builder, made, right), flags=FLAGS
+            )
+            size = half
+        return made
+
+    return like(x, like), generate
+
+
+def _chosen(builder: Any, x: Any, places: list[int]) -> Any:
+    """The lanes of a vector at these places."""
+    mask = ir.Constant(ir.VectorType(_INT, len(places)), places)
+    return builder.shuffle_vector(x, ir.Constant(x.type, ir.Undefined), mask)
+
+
+@_inline
+def reached(typing: Any, numbers: Any, offset: Any, limit: Any) -> Any:
+    """A byte that says which of eight numbers of 16 bits are no less than ``limit``."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        kind = ir.VectorType(ir.IntType(16), 8)
+        place = context.cast(builder, args[1], sig.args[1], types.int64)
+        data = context.make_array(sig.args[0])(context, builder, args[0]).data
+        address = builder.bitcast(builder.gep(data, [place]), kind.as_pointer())
+        least = context.cast(builder, args[2], sig.args[2], types.uint16)
+        above = builder.icmp_unsigned(
+            ">=", builder.load(address, align=2), _spread(builder, least, 8)
+        )
+        return builder.bitcast(above, ir.IntType(8))
+
+    return types.uint8(numbers, offset, limit), generate
+
+
+@_inline
+def masked(typing: Any, x: Any, bits: Any) -> Any:
+    """Eight lanes, 0 where the bit of a byte is."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        byte = context.cast(builder, args[1], sig.args[1], types.uint8)
+        chosen = builder.bitcast(byte, ir.VectorType(ir.IntType(1), 8))
+        return builder.select(chosen, args[0], _constant(8, 0.0))
+
+    return x(x, bits), generate
+
+
+@_inline
 def exponential(typing: Any, x: Any) -> Any:
     r""":math:`e^x` to two units in the last place, for x up to 88; 0 below -87.
 

@@ -4,9 +4,10 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import dropout, leaky_relu
+from torch.nn.functional import leaky_relu
 
 from clar_tune.models.adjacency import Adjacency, left_per_head, per_head
+from clar_tune.models.dropout import dropped
 from clar_tune.models.layers import Features, glorot, mapped
 from clar_tune.models.sparse import Pattern, product
 
@@ -81,7 +82,7 @@ class _Attend(torch.autograd.Function):
             raw = raw.masked_fill_(~left, -torch.inf)
         scores = leaky_relu(raw, SLOPE)
         weights = _row_softmax(pattern, scores)
-        kept = dropout(weights, rate) if rate else weights
+        kept = dropped(weights, rate) if rate else weights
         out = product(pattern.filled(kept), z)
         ctx.save_for_backward(z, raw, weights, kept, out)
         ctx.pattern, ctx.shape = pattern, mapped.shape
@@ -95,7 +96,7 @@ class _Attend(torch.autograd.Function):
         transposed, order = pattern.transposition
         g = grad.reshape(out.shape)  # [heads * N, out]
         d_mapped = product(transposed.filled(kept.index_select(0, order)), g)
-        # kept = weights * mask / (1 - rate), so kept * (g_i . z_j) = weights * d_weights.
+        # kept = weights * mask * scale, so kept * (g_i . z_j) = weights * d_weights.
         ones = pattern.filled(torch.ones_like(kept))
         d_raw = torch.sparse.sampled_addmm(ones, g, z.t(), beta=0.0).values() * kept
         d_raw -= weights * (g * out).sum(1).index_select(0, pattern.rows)

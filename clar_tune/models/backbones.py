@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from clar_tune.models.adjacency import Adjacency, smoothing
 from clar_tune.models.attention import GatLayer
+from clar_tune.models.dropout import dropped
 from clar_tune.models.layers import ChebLayer, Features, GcnLayer, LinearLayer, SageLayer
 from clar_tune.models.sparse import Csr
 from clar_tune.validation import fraction, one_of, whole
@@ -85,7 +86,7 @@ class Backbone(nn.Module):
     def _drop(self, x: Features) -> Features:
         if not self.training or self.dropout == 0:
             return x
-        return x.dropout(self.dropout) if isinstance(x, Csr) else F.dropout(x, self.dropout)
+        return x.dropout(self.dropout) if isinstance(x, Csr) else dropped(x, self.dropout)
 
 
 class Mlp(Backbone):

@@ -18,9 +18,23 @@ WEIGHTS: Mapping[str, Params] = {
 }
 """Of the paper's regularizers; others, and a user's own, begin with their defaults."""
 
+CITATION = ("cora", "citeseer", "pubmed")
+"""The citation graphs, to which ``WEIGHTS`` belong."""
 
-def known_values(method: Method) -> dict[str, Any]:
-    """What a method begins with: a value for each parameter, its default where nothing is said."""
+ELSEWHERE: Mapping[str, Params] = {"preg": {"weight": 0.5}}
+"""Where the paper has another weight on all other graphs."""
+
+
+def known_elsewhere(method: Method, graph: str) -> Params | None:
+    """What a method begins with on a graph instead of the usual; nothing on most."""
+    return None if graph in CITATION else ELSEWHERE.get(method.regularizer)
+
+
+def known_values(method: Method, instead: Params | None = None) -> dict[str, Any]:
+    """What a method begins with: a value for each parameter, its default where nothing is said.
+
+    ``instead`` is what :func:`known_elsewhere` tells of the graph.
+    """
     known = method.parameters()
-    said = {**SHARED, **WEIGHTS.get(method.regularizer, {})}
+    said = {**SHARED, **WEIGHTS.get(method.regularizer, {}), **(instead or {})}
     return {name: said.get(name, default) for name, default in known.items()}

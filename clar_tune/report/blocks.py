@@ -245,6 +245,8 @@ class Document:
     """The same in one table, as csv has them; its tables leave out ``DATA``."""
     origin: Mapping[str, Any] = field(default_factory=dict)
     """What every line of csv begins with, such as the names of runs."""
+    ident: str = "comparisons"
+    """What programs call documents of its kind."""
 
     def shown_in(self, medium: str) -> Iterator[Block]:
         """The blocks of a medium, without empty tables; figures are told where none is drawn."""

@@ -63,10 +63,8 @@ class Confirmation:
 
     def _first_effects(self, study: StudyState, count: int) -> list[float] | None:
         plain = self._plain.get(study.place)
-        if plain is None:
-            return None
-        scores = plain.finals.first_scores.get("on", {})
-        return first_effects(study.finals.first_scores, scores, count)
+        beside = plain.finals.first_scores.get("on", {}) if plain else {}
+        return first_effects(study.finals.first_scores, beside, count)
 
     def _missing(self, study: StudyState) -> Iterator[Final]:
         plain = self._plain.get(study.place)

@@ -1,12 +1,13 @@
 """Jobs of workers: the trainings of one trial, or one final; what is sent back from each."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from traceback import extract_tb
 
-from clar_tune.errors import ClarTuneError, Diverged, GraphError
+from clar_tune.errors import ClarTuneError, Diverged, GraphError, Stopped
 from clar_tune.graphs import Graph, search_nodes
 from clar_tune.records import HINTS, TrainRecord, TrainSpec, Value
 from clar_tune.search.hosts import Task
@@ -95,6 +96,7 @@ class TrainingResult:
     correct: bytes | None = None
     tested: bytes | None = None
     shift: float | None = None
+    balanced_floor: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,14 +121,17 @@ class OutOfTime(Exception):
     """A trial that reached its time limit."""
 
 
-def perform(job: Job, index: int, graph: Graph, form: Form) -> Outcome:
+def perform(job: Job, index: int, graph: Graph, form: Form, seconds: float = math.inf) -> Outcome:
     """Do training number ``index`` of a job on its varied graph, in the form of its engine.
 
-    Whatever goes wrong with the training comes back as a value. Of a process that went bad
-    nothing comes back: that raises, so that the worker is lost and the job is done elsewhere.
+    The native engine heeds ``seconds``; torch is stopped by a signal. Whatever goes wrong with the
+    training comes back as a value. Of a process that went bad nothing comes back: that raises, so
+    that the worker is lost and the job is done elsewhere.
     """
     try:
-        return trained(job.spec_of(index), job.purpose, index, graph, form)
+        return trained(job.spec_of(index), job.purpose, index, graph, form, seconds)
+    except Stopped:
+        return out_of_time(index)
     except Exception as error:  # a user's model may raise anything
         return failed(index, error)
 
@@ -144,7 +149,14 @@ def out_of_time(index: int) -> Failure:
     return Failure(index=index, kind="time", text=TIME_LIMIT)
 
 
-def trained(spec: TrainSpec, purpose: str, index: int, graph: Graph, form: Form) -> TrainingResult:
+def trained(
+    spec: TrainSpec,
+    purpose: str,
+    index: int,
+    graph: Graph,
+    form: Form,
+    seconds: float = math.inf,
+) -> TrainingResult:
     """One training; only a final is scored on test nodes."""
     if graph.hash != spec.graph_hash:
         raise GraphError(
@@ -153,7 +165,7 @@ def trained(spec: TrainSpec, purpose: str, index: int, graph: Graph, form: Form)
         )
     started = datetime.now(UTC)
     nodes = search_nodes(graph, spec.protocol, spec.split_seed, spec.outer_test)
-    fit = train(spec, form, nodes)
+    fit = train(spec, form, nodes, seconds=seconds)
     done = TrainingResult(
         index=index,
         spec=spec,
@@ -174,6 +186,7 @@ def trained(spec: TrainSpec, purpose: str, index: int, graph: Graph, form: Form)
         correct=tested.correct,
         tested=tested.tested,
         shift=tested.shift,
+        balanced_floor=tested.balanced_floor,
     )
 
 

@@ -90,7 +90,7 @@ def plan_of(name: str, row: RunRow) -> Plan:
             f"{name}: its options are those of another version ({error}). "
             f"Install clar-tune {_version(row)} to go on with it."
         ) from error
-    return make_plan(space, options).trained_by({own.place: own.engine for own in row.planned})
+    return make_plan(space, options).begun_as(row.planned)
 
 
 def with_this_driver(row: RunRow) -> list[Sequence[Any]]:

@@ -11,6 +11,7 @@ from clar_tune.models import BACKBONES, MAP_BYTES
 from clar_tune.records import Value
 from clar_tune.search.sizes import Size
 from clar_tune.space import Plan, Range, StudyPlan
+from clar_tune.training import side_by_side
 
 MIB = 2**20
 
@@ -50,7 +51,8 @@ def bytes_of(size: Size, study: StudyPlan) -> int:
     variants = [VARIANTS[name] for name in study.variant]
     spectral = any(variant.spectral for variant in variants)
     kept = _graph(size, dense=spectral or study.method.backbone not in BACKBONES)
-    total = kept + _network(size, study) + _sampling(size, study)
+    beside = side_by_side(study.engine, study.method.backbone, study.threads, size.stored)
+    total = kept + beside * (_network(size, study) + _sampling(size, study))
     if variants:  # several are kept; all frequencies of a graph are dense matrices
         total += 3 * kept + (32 * size.nodes**2 if spectral else 0)
     return total

@@ -7,10 +7,14 @@ from clar_tune.search.assignment import BATCH
 from clar_tune.search.jobs import Job
 from clar_tune.search.out import Out
 from clar_tune.search.study import StudyState
+from clar_tune.training import side_by_side
 
 
 class Pace:
-    """Seconds of a training: by those of its study, else of its graph, else of all."""
+    """Seconds of a training: by those of its study, else of its graph, else of all.
+
+    Where a worker does several side by side, a training counts with its share of them.
+    """
 
     def __init__(self, studies: Sequence[StudyState]) -> None:
         self._studies = studies
@@ -63,12 +67,19 @@ class Pace:
     def _near(self, study: StudyState) -> float | None:
         """Seconds of a training by those of its study or its graph; none if there are none."""
         graph = self._graphs.get(study.plan.columns.graph, (0, 0.0))
-        return _mean([(study.trainings, study.seconds)]) or _mean([graph])
+        seconds = _mean([(study.trainings, study.seconds)]) or _mean([graph])
+        return seconds and seconds / beside(study)
 
     def _far(self, study: StudyState | None = None) -> float:
         """The same, judged by all trainings there were if need be; 0 if there were none."""
         near = self._near(study) if study else None
         return near or _mean(self._graphs.values()) or 0.0
+
+
+def beside(study: StudyState) -> int:
+    """How many trainings of a study a worker does at once, unless its graph is large."""
+    plan = study.plan
+    return side_by_side(plan.engine, plan.columns.backbone, plan.threads)
 
 
 def _batch(trainings: int, each: float) -> float:

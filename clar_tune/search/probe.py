@@ -124,7 +124,7 @@ def _seconds(study: StudyPlan, graph: Graph, form: Form) -> float:
     rules = {"threads": study.threads, "engine": study.engine}
     spec = study.method.spec(graph, params, study.columns.protocol, seeds, **rules)
     nodes = search_nodes(graph, spec.protocol, spec.split_seed, study.outer_test)
-    make_ready(spec)
+    make_ready(spec, Size.of(graph).stored)
     return _epoch(spec, form, nodes, time.perf_counter)
 
 

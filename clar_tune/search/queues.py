@@ -9,6 +9,7 @@ from typing import TypeVar
 from clar_tune.search.assignment import FILL, MOST_JOBS
 from clar_tune.search.finals import ORDER
 from clar_tune.search.jobs import Job
+from clar_tune.search.pace import beside
 from clar_tune.search.study import StudyState
 
 T = TypeVar("T")
@@ -59,7 +60,7 @@ class Queues:
     def waiting(self, workers: int, cost: Cost[Job]) -> list[Job]:
         """The jobs that a worker gets of those that wait; none if none waits."""
         queue = self.first or self._first_finals()
-        jobs = _together(queue, _share(len(queue), workers), cost, _fits)
+        jobs = _together(queue, _share(len(queue), workers), cost, self._least, _fits)
         for _ in jobs:
             queue.popleft()
         return jobs
@@ -69,10 +70,13 @@ class Queues:
         heap = next(filter(None, self._asking), [])
         share = _share(len(heap), workers)
         least = (self._studies[place] for _, place in heapq.nsmallest(share, heap))
-        studies = _together(least, share, cost)
+        studies = _together(least, share, cost, beside)
         for _ in studies:
             heapq.heappop(heap)
         return studies
+
+    def _least(self, job: Job) -> int:
+        return beside(self._studies[job.study])
 
     def _first_finals(self) -> deque[Job]:
         """The finals that come first: they are few kinds at a time."""
@@ -96,18 +100,25 @@ def _together(
     queue: Iterable[T],
     share: int,
     cost: Cost[T],
+    beside: Callable[[T], int],
     fits: Callable[[Sequence[T], T], bool] = lambda chosen, other: True,
 ) -> list[T]:
-    """The first of a queue, and as many after it as are short enough to go with it."""
+    """The first of a queue, and as many after it as are short enough to go with it.
+
+    A worker that does several side by side gets so many, however long they are.
+    """
     chosen: list[T] = []
     left = FILL
     for other in queue:
         seconds = cost(other)
-        if chosen and (seconds is None or seconds > left or not fits(chosen, other)):
+        if seconds is None:
+            return chosen or [other]
+        full = bool(chosen) and len(chosen) >= beside(chosen[0])
+        if full and (left <= 0 or seconds > left) or chosen and not fits(chosen, other):
             break
         chosen.append(other)
-        left -= FILL if seconds is None else seconds
-        if len(chosen) >= share or left <= 0:
+        left -= seconds
+        if len(chosen) >= share:
             break
     return chosen
 

@@ -17,7 +17,7 @@ from clar_tune.search.job_maker import JobMaker
 from clar_tune.search.jobs import Failure, Job, Outcome, TrainingResult, out_of_time
 from clar_tune.search.limits import Limits
 from clar_tune.search.out import Out
-from clar_tune.search.pace import Pace
+from clar_tune.search.pace import Pace, beside
 from clar_tune.search.queues import Queues
 from clar_tune.search.stored_studies import take_in
 from clar_tune.search.study import MakeJudge, StudyState
@@ -208,7 +208,8 @@ class Scheduler:
                 ended.append(out.jobs.pop(place))
         if out.jobs and out.first is not first:
             own = [done for place, done in batch if place in out.jobs]
-            out.since = now - sum(o.record.seconds for o in own if isinstance(o, TrainingResult))
+            seconds = sum(o.record.seconds for o in own if isinstance(o, TrainingResult))
+            out.since = now - seconds / beside(self.studies[out.first.study])
         return ended
 
     def _is_done(self, job: Job, done: Outcome, rows: Rows) -> bool:

@@ -55,6 +55,11 @@ class Size:
         """Whether features are stored with their zeros, as variants make them."""
         return self.entries == self.nodes * self.features
 
+    @property
+    def stored(self) -> int:
+        """Features that are not zero and edges: by them a graph is large or not."""
+        return self.entries + self.edges
+
     def varied(self, variant: Mapping[str, Value]) -> "Size":
         """The size of the graph that a condition makes of one of this size."""
         size = self

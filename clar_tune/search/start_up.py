@@ -32,7 +32,7 @@ class StartUp:
 
     def known(self) -> dict[str, Value]:
         """The configuration of values that papers use."""
-        return nearest(self._plan, known_values(self._plan.method))
+        return nearest(self._plan, known_values(self._plan.method, self._plan.known))
 
     def point(self, number: int, attempt: int) -> dict[str, Value]:
         """Point ``number``; asked again, the shared part stays and the regularizer's is redrawn.

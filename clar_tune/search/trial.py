@@ -15,7 +15,10 @@ COPIED = (
 )
 """Columns that a training's record names as the store does."""
 
-OF_FINALS = ("test_score", "test_balanced", "floor", "correct", "tested", "shift")
+OF_FINALS = (
+    *("test_score", "test_balanced", "floor", "correct", "tested", "shift"),
+    "balanced_floor",
+)
 """Columns of finals alone, as their results name them."""
 
 OF_STUDY = (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from clar_tune.graphs import DATASETS
 from clar_tune.space.domains import Choice, Domain, Fixed, Range
-from clar_tune.space.model import Levels
+from clar_tune.space.model import Levels, Parameters
 from clar_tune.space.parameters import Parameter
 from clar_tune.space.single_values import number_of
 from clar_tune.space.yaml_nodes import Item
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from clar_tune.models import Method
 
 LEVELS = ("shared", "backbones", "regularizers", "methods", "graphs")
+METHODS = "methods"
+"""The key of a graph under which single methods have their own."""
 RANGE = ("low", "high", "log", "integer")
 
 
@@ -31,10 +33,27 @@ def read_levels(items: Mapping[str, Item], methods: tuple[Method, ...] | None = 
             owner: _parameters(entry)
             for owner, entry in items[level].entries(owners.get(level)).items()
         }
-        for level in LEVELS[1:]
+        for level in LEVELS[1:-1]
         if level in items
     }
-    return Levels(shared=_parameters(items["shared"]) if "shared" in items else {}, **levels)
+    graphs, methods_on = _of_graphs(items, owners)
+    shared = _parameters(items["shared"]) if "shared" in items else {}
+    return Levels(shared=shared, **levels, graphs=graphs, methods_on=methods_on)
+
+
+def _of_graphs(
+    items: Mapping[str, Item], owners: Mapping[str, Collection[str]]
+) -> tuple[dict[str, Parameters], dict[str, dict[str, Parameters]]]:
+    """The parameters of each graph, and those of single methods on it."""
+    graphs, methods_on = dict[str, Parameters](), dict[str, dict[str, Parameters]]()
+    given = items["graphs"].entries(owners.get("graphs")) if "graphs" in items else {}
+    for graph, item in given.items():
+        entries = item.entries()
+        graphs[graph] = _each(entries, but=METHODS)
+        if METHODS in entries:
+            own = entries[METHODS].entries(owners.get(METHODS))
+            methods_on[graph] = {method: _parameters(entry) for method, entry in own.items()}
+    return graphs, methods_on
 
 
 def _owners(methods: tuple[Method, ...]) -> dict[str, Collection[str]]:
@@ -49,7 +68,11 @@ def _owners(methods: tuple[Method, ...]) -> dict[str, Collection[str]]:
 
 
 def _parameters(item: Item) -> dict[str, Parameter]:
-    return {name: _parameter(name, entry) for name, entry in item.entries().items()}
+    return _each(item.entries())
+
+
+def _each(entries: Mapping[str, Item], but: str = "") -> dict[str, Parameter]:
+    return {name: _parameter(name, entry) for name, entry in entries.items() if name != but}
 
 
 def _parameter(name: str, item: Item) -> Parameter:

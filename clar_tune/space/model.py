@@ -75,13 +75,19 @@ class SearchRules:
 
 @dataclass(frozen=True, slots=True)
 class Levels:
-    """Parameters of all methods, a backbone, a regularizer, a method, a graph; later ones win."""
+    """Parameters of all methods, a backbone, a regularizer, a method, a graph; later ones win.
+
+    The last word have those of one method on one graph.
+    """
 
     shared: Parameters = field(default_factory=dict)
     backbones: Mapping[str, Parameters] = field(default_factory=dict)
     regularizers: Mapping[str, Parameters] = field(default_factory=dict)
     methods: Mapping[str, Parameters] = field(default_factory=dict)
     graphs: Mapping[str, Parameters] = field(default_factory=dict)
+    """Of every graph that the settings have a word on, be it for single methods only."""
+    methods_on: Mapping[str, Mapping[str, Parameters]] = field(default_factory=dict)
+    """By graph and method."""
 
     def of(
         self, method: str, known: Collection[str], graph: str | None = None
@@ -98,6 +104,7 @@ class Levels:
             **self.regularizers.get(regularizer or "none", {}),
             **self.methods.get(method, {}),
             **{name: p for name, p in of_graph.items() if name in known},
+            **(self.methods_on.get(graph, {}).get(method, {}) if graph is not None else {}),
         }
 
 

@@ -1,7 +1,7 @@
 """What a run will do: a space and the options of its command, resolved into studies."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from clar_tune.errors import ParameterError, UnknownName
@@ -14,12 +14,12 @@ from clar_tune.graphs import (
     metric_of,
     variant_of,
 )
-from clar_tune.models import Method
+from clar_tune.models import Method, known_elsewhere
 from clar_tune.records import (
     ENGINE_CHOICES,
     SELECTIONS,
 )
-from clar_tune.rows import StudyColumns
+from clar_tune.rows import PlannedStudy, StudyColumns
 from clar_tune.seeds import seed_for
 from clar_tune.space.bounds import (
     LARGEST_SEED,
@@ -72,11 +72,10 @@ class Plan:
         )
         return Plan(self.space, replace(self.options, device=device), studies)
 
-    def trained_by(self, engines: Mapping[tuple[str, str, str], str]) -> "Plan":
-        """The plan with the engines that were decided on before, by graph, condition, method."""
-        studies = tuple(
-            replace(study, engine=engines.get(study.place, "torch")) for study in self.studies
-        )
+    def begun_as(self, before: Iterable[PlannedStudy]) -> "Plan":
+        """The plan with what was decided when its run began: engines, and known points."""
+        known = {study.place: study for study in before}
+        studies = tuple(study.begun_as(known.get(study.place)) for study in self.studies)
         return replace(self, studies=studies)
 
 
@@ -272,4 +271,5 @@ def _studies(
             precision=settings.precision,
             ablation=settings.ablation,
             engine=engine,
+            known=known_elsewhere(method, graph),
         )

@@ -12,7 +12,14 @@ from clar_tune.space.domains import Choice
 from clar_tune.space.layout import read_columns, read_correlate
 from clar_tune.space.levels_reader import LEVELS, read_levels
 from clar_tune.space.model import MARGIN, Levels, Space, Sweep
-from clar_tune.space.settings_reader import BLOCK, GROUND, RULES, SETTINGS, read_settings
+from clar_tune.space.settings_reader import (
+    BLOCK,
+    GROUND,
+    RULES,
+    SETTINGS,
+    read_preprocessing,
+    read_settings,
+)
 from clar_tune.space.single_values import share_of_points
 from clar_tune.space.yaml_nodes import Item, read_items
 from clar_tune.validation import one_of
@@ -61,13 +68,23 @@ def parse_space(text: str, name: str, origin: str) -> Space:
 
 def stored_levels(text: str, settings: str, origin: str) -> Levels:
     """The parameters that the space of a stored run gives; asks no method, and needs no torch."""
+    return read_levels(_stored_block(read_items(text, origin), settings))
+
+
+def stored_preprocessing(text: str, settings: str, origin: str) -> str:
+    """How the space of a stored run prepares its graphs."""
     item = read_items(text, origin)
+    return read_preprocessing({**item.entries(), **_stored_block(item, settings)})
+
+
+def _stored_block(item: Item, settings: str) -> dict[str, Item]:
+    """A block of settings of the file that ``item`` is the whole of."""
     for name, allowed in (("settings", (*NEEDED, *OPTIONAL)), (settings, SETTINGS)):
         items = item.entries(allowed)
         if name not in items:
             raise item.error(f"`{name}` is missing.")
         item = items[name]
-    return read_levels(item.entries((*BLOCK, *LEVELS)))
+    return item.entries((*BLOCK, *LEVELS))
 
 
 def _distinct(item: Item, read: Callable[[str], T]) -> tuple[T, ...]:

@@ -58,7 +58,7 @@ def read_settings(
         found[name] = replace(
             _with_rules(usual, own),
             protocols=_protocols(name, block, ground, graphs),
-            preprocessing=_preprocessing(ground),
+            preprocessing=read_preprocessing(ground),
             levels=read_levels(own, methods),
         )
     return found
@@ -133,7 +133,8 @@ def _usual_protocol(name: str, block: Item, graphs: tuple[str, ...]) -> str:
     return usual
 
 
-def _preprocessing(ground: Mapping[str, Item]) -> str:
+def read_preprocessing(ground: Mapping[str, Item]) -> str:
+    """What a ground says of it, or the usual one."""
     if "preprocessing" not in ground:
         return PREPROCESSINGS[0]
     return among("preprocessing", PREPROCESSINGS)(ground["preprocessing"])

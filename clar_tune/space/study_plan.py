@@ -1,7 +1,7 @@
 """The plan of one study: its budget, its rules, and the specification of each training."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from clar_tune.graphs import seed_pair, varied_hash
 from clar_tune.models import Method, method_of_arm
@@ -50,6 +50,8 @@ class StudyPlan:
     parameters that other studies of its group found best."""
     engine: str = "torch"
     """What trains it: ``training.engine`` as it could be had when the run was planned."""
+    known: Params | None = None
+    """Weights that its search begins with, where its graph has others than the usual ones."""
 
     @property
     def group(self) -> Group:
@@ -92,7 +94,13 @@ class StudyPlan:
             exchanged=self.exchanged,
             precision=to_stored(self.precision),
             engine=self.engine,
+            known=self.known,
         )
+
+    def begun_as(self, before: PlannedStudy | None) -> "StudyPlan":
+        """The plan with what was decided when its run began; without that, as once was usual."""
+        engine, known = (before.engine, before.known) if before else ("torch", None)
+        return replace(self, engine=engine, known=known)
 
     @property
     def has_search(self) -> bool:

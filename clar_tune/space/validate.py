@@ -183,7 +183,8 @@ def _distinct(
 ) -> list[ParameterSet]:
     """What a method chooses from on any graph, and on those with a word of their own."""
     special = space.settings[settings].levels.graphs
-    return [space.parameters(settings, method, condition, graph) for graph in (None, *special)]
+    usual = () if set(space.graphs) <= set(special) else (None,)
+    return [space.parameters(settings, method, condition, graph) for graph in (*usual, *special)]
 
 
 def _check_effort(space: Space, items: Mapping[str, Item]) -> None:
@@ -256,9 +257,10 @@ def _check_names(space: Space, settings: str) -> None:
         _check_known(parameter.name, "parameter", anyone, parameter.place)
     for method in _all_methods(space, settings):
         known = method.parameters()
-        for parameter in levels.of(method.name, known).values():
-            kind = f"parameter of {method.name}"
-            _check_known(parameter.name, kind, known, parameter.place)
+        for graph in (None, *levels.methods_on):
+            for parameter in levels.of(method.name, known, graph).values():
+                kind = f"parameter of {method.name}"
+                _check_known(parameter.name, kind, known, parameter.place)
 
 
 def _check_when(space: Space, settings: str, method: Method) -> None:

@@ -25,6 +25,8 @@ from .engines import (
     cpu_of as cpu_of,
     form_of as form_of,
     make_ready as make_ready,
+    no_programs_here as no_programs_here,
+    side_by_side as side_by_side,
     train as train,
 )
 from .frequencies import BANDS as BANDS, Frequencies as Frequencies, band_edges as band_edges

@@ -1,11 +1,12 @@
 """One training by the engine that its specification names, and which engine that is."""
 
+import math
 from typing import NamedTuple, Protocol
 
 import torch
 from torch import Tensor
 
-from clar_tune.engine import cannot, has_numba
+from clar_tune.engine import cannot, has_numba, team_size
 from clar_tune.errors import ParameterError
 from clar_tune.graphs import Graph, SearchNodes
 from clar_tune.models import Method, TensorGraph
@@ -82,19 +83,43 @@ def form_of(graph: Graph, engine: str, device: torch.device | str = "cpu") -> Fo
     return ArrayGraph.of(graph)
 
 
-def make_ready(spec: TrainSpec) -> str | None:
+def side_by_side(engine: str, backbone: str, threads: int, entries: int = 0) -> int:
+    """How many trainings a process with some threads does at once, each in one of them.
+
+    Torch has one generator for all, so that its trainings stay alone; random numbers of the native
+    engine are the same beside others. On a large graph a training takes all threads itself.
+
+    Args:
+        engine: one of ``ENGINES``.
+        backbone: what is trained.
+        threads: those of a specification.
+        entries: features that are not zero and edges of the graph.
+    """
+    return 1 if engine == "torch" else threads // team_size(backbone, threads, entries)
+
+
+def make_ready(spec: TrainSpec, entries: int = 0) -> str | None:
     """Load or compile what a training needs, so that no time of it is spent on that.
 
-    What keeps this process from doing what the specification says is given back.
+    ``entries`` are those of its graph, as for :func:`side_by_side`. What keeps this process from
+    doing what the specification says is given back.
     """
     if spec.engine == "torch":
         return None
+    wrong = no_programs_here()
+    if wrong is None:
+        from clar_tune.engine import program_of
+
+        program_of(spec.backbone, team_size(spec.backbone, spec.threads, entries))
+    return wrong
+
+
+def no_programs_here() -> str | None:
+    """What keeps this machine from running compiled programs at all; nothing if it can."""
     if not has_numba():
         return NO_NUMBA
-    from clar_tune.engine import program_of
-
     try:
-        program_of(spec.backbone)
+        from clar_tune.engine import TARGET  # noqa: F401  it loads numba
     except ImportError as error:
         return f"numba cannot be loaded ({error})"
     return None
@@ -109,10 +134,18 @@ def cpu_of(spec: TrainSpec) -> str | None:
     return TARGET
 
 
-def train(spec: TrainSpec, graph: Form, nodes: SearchNodes, report: Report | None = None) -> Fit:
+def train(
+    spec: TrainSpec,
+    graph: Form,
+    nodes: SearchNodes,
+    report: Report | None = None,
+    *,
+    seconds: float = math.inf,
+) -> Fit:
     """Train one configuration on one split; test nodes are not among its inputs.
 
-    ``graph`` is in the form of the specification's engine, as :func:`form_of` gives it.
+    ``graph`` is in the form of the specification's engine, as :func:`form_of` gives it. After
+    ``seconds`` the native engine stops; torch goes on.
     """
     by_torch = one_of("engine", spec.engine, ENGINES) == "torch"
     if by_torch != isinstance(graph, TensorGraph):
@@ -123,4 +156,4 @@ def train(spec: TrainSpec, graph: Form, nodes: SearchNodes, report: Report | Non
         return train_by_torch(spec, graph, nodes, report)
     from clar_tune.training.native import train_natively
 
-    return train_natively(spec, graph, nodes, report)
+    return train_natively(spec, graph, nodes, report, seconds)

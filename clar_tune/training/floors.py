@@ -35,6 +35,11 @@ def balanced_accuracy(correct: NDArray[np.bool_], labels: Nodes) -> float:
     return float((hits[present] / sizes[present]).mean())
 
 
+def balanced_floor(labels: Nodes) -> float:
+    """The balanced accuracy of a constant answer: 1 / classes among ``labels``."""
+    return 1 / len(np.unique(labels))
+
+
 def label_shift(train: Nodes, test: Nodes) -> float:
     r"""Total variation of class shares: :math:`\tfrac12 \sum_c |p_c - q_c|` of labels."""
     classes = int(max(train.max(), test.max())) + 1

@@ -11,6 +11,7 @@ from clar_tune.training.engines import Fit
 from clar_tune.training.floors import (
     AUC_FLOOR,
     balanced_accuracy,
+    balanced_floor,
     class_floor,
     label_shift,
     mean_floor,
@@ -28,6 +29,7 @@ class TestScores:
     correct: bytes | None
     tested: bytes | None
     shift: float | None
+    balanced_floor: float | None
 
 
 def test_score(fit: Fit, spec: TrainSpec, graph: Graph) -> float:
@@ -45,7 +47,8 @@ def test_scores(fit: Fit, spec: TrainSpec, graph: Graph) -> TestScores:
     nodes, test = search_nodes(graph, *split), test_nodes(graph, *split)
     reached = test_score(fit, spec, graph)
     if graph.targets is not None:
-        return TestScores(reached, None, mean_floor(graph.targets, nodes, test), None, None, None)
+        floor = mean_floor(graph.targets, nodes, test)
+        return TestScores(reached, None, floor, None, None, None, None)
     labels = graph.labels
     correct = fit.logits.argmax(1).cpu().numpy()[test] == labels[test]
     by_node = graph.metric == "accuracy"
@@ -56,6 +59,7 @@ def test_scores(fit: Fit, spec: TrainSpec, graph: Graph) -> TestScores:
         correct=np.packbits(correct).tobytes() if by_node else None,
         tested=_marked(test, graph.num_nodes) if by_node else None,
         shift=label_shift(labels[nodes.train], labels[test]),
+        balanced_floor=balanced_floor(labels[test]),
     )
 
 

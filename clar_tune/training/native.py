@@ -40,14 +40,19 @@ class _Truth:
 
 
 def train_natively(
-    spec: TrainSpec, graph: Any, nodes: SearchNodes, report: Report | None = None
+    spec: TrainSpec,
+    graph: Any,
+    nodes: SearchNodes,
+    report: Report | None = None,
+    seconds: float = math.inf,
 ) -> NativeFit:
     """Train one configuration on one split."""
     if spec.device != "cpu":
         raise ParameterError(f"device {spec.device}: the native engine trains on processors.")
     assert isinstance(graph, ArrayGraph)
     ranked = graph.metric == "roc_auc"
-    fit = train(spec, graph, nodes, _without_scores(report) if ranked else report)
+    told = _without_scores(report) if ranked else report
+    fit = train(spec, graph, nodes, told, seconds=seconds)
     record, logits = fit.record, torch.from_numpy(fit.logits)
     regularizer = Method(spec.backbone, spec.regularizer).build_regularizer(spec.params)
     truth = _Truth(graph.metric, torch.from_numpy(graph.labels))

@@ -13,7 +13,13 @@ SCALE = "python -m benchmarks.scale"
 RESUME = "python -m benchmarks.resume"
 SOAK = "python -m benchmarks.soak"
 ENGINES = "python -m benchmarks.engine_search"
+MATHEMATICS = "python -m benchmarks.equivalence mathematics"
+STREAMS = "python -m benchmarks.equivalence streams"
+THREADS = "python -m benchmarks.threads"
 SHORT = {
+    THREADS: "--graphs texas --trainings 2 --epochs 2",
+    MATHEMATICS: "--graphs texas --cases gcn --pairs 1 --folder {folder}",
+    STREAMS: "--folder {folder}",
     ENGINES: "--graphs texas --methods gcn --trials 1 --out {folder}/engines.json",
     "make bench": "--graphs texas --no-memory --out {folder}/epochs.json",
     "python -m benchmarks.pruning": "--graphs texas --trials 1 --folder {folder}",
@@ -27,6 +33,9 @@ SHORT = {
     "python -m benchmarks.null_check": "--draws 2 --out {folder}",
 }
 TOLD = {
+    THREADS: r"texas +shared kernels +[\d.]+ +[\d.]+ +\d+",
+    MATHEMATICS: r"texas +gcn +1 +1 ",
+    STREAMS: r"keep rate at dropout 0.5, z +-?[\d.]+ +[\d.]+",
     "make bench": r"texas +gcn\+clar edge +[\d.]+ +[\d.]+ +[\d.]+ +[\d.]+x +[\d.]+x",
     ENGINES: r"all +[\d.]+ +[\d.]+ +[\d.]+x",
     "python -m benchmarks.pruning": r"texas +12 +\d+ +108 +[\d.]+%",

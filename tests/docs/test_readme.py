@@ -34,7 +34,16 @@ ELSEWHERE = {
     "PIP_CONSTRAINT=constraints.txt pip install .": "test_cluster_guide.py",
 }
 """Commands that other tests execute; those of the section on clusters: test_cluster_launch.py."""
-PAGES = {"BENCHMARKS", "CLUSTER", "REPRODUCING", "RESULTS", "RESULTS_PLAN", "STORE", "USAGE"}
+PAGES = {
+    "BENCHMARKS",
+    "CLUSTER",
+    "REPRODUCING",
+    "RESULTS",
+    "RESULTS_PLAN",
+    "RESULTS_TABLES",
+    "STORE",
+    "USAGE",
+}
 """Pages with commands, each of which has a test that executes all of them."""
 NEEDS_DATA = ("chameleon", "cora", "texas")
 LONG = ("--space heterophily",)
@@ -70,6 +79,7 @@ def ray(desk) -> Iterator[OneRay]:
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_commands_run(command, request, desk, ray):
+    command, _, target = command.partition(" > ")
     words = shlex.split(command)
     if any(name in command for name in NEEDS_DATA) and words[0] != "query":
         request.getfixturevalue("data_folder")
@@ -79,6 +89,8 @@ def test_commands_run(command, request, desk, ray):
         words[1] = _a_key(desk)
     done = ray.run(desk, *words)
     assert done.code == 0, done.err
+    if target:
+        (desk / target).write_text(done.out)
 
 
 def test_a_penalty_without_a_name_is_called_so_once(tmp_path, monkeypatch):

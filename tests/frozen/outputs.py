@@ -36,7 +36,7 @@ QUERIES = {
 def printed(folder: Path) -> Iterator[tuple[str, str]]:
     """Name and text of every output; files are written to ``folder``."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("COLUMNS", "120")
+        patch.delenv("COLUMNS", raising=False)
         patch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
         patch.delenv("CLAR_TUNE_STORE", raising=False)
         for store in STORES:

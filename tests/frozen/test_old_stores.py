@@ -8,9 +8,11 @@ import pytest
 from support.commands import PACED, SPACE, assert_exact
 from support.one_ray import OneRay, SharedPlace
 
+from clar_tune.version import NUMBERS_VERSION
+
 STORES = Path(__file__).with_name("stores")
-VERSION_2 = Path(__file__).with_name("stores_of_version_2")
-"""Of a version whose numbers this program does not make any more."""
+OLDER = {version: STORES.with_name(f"stores_of_version_{version}") for version in (2, 3)}
+"""Of versions whose numbers this program does not make any more."""
 
 
 def copied(name: str, folder: Path, ray: OneRay, stores: Path = STORES) -> SharedPlace:
@@ -19,7 +21,9 @@ def copied(name: str, folder: Path, ray: OneRay, stores: Path = STORES) -> Share
     return place
 
 
-@pytest.mark.parametrize("stores", [STORES, VERSION_2], ids=["newest", "version 2"])
+@pytest.mark.parametrize(
+    "stores", [STORES, *OLDER.values()], ids=["newest", *(f"version {v}" for v in OLDER)]
+)
 def test_finished_store_is_read_and_compared(
     stores: Path, tmp_path: Path, shared_ray: OneRay
 ) -> None:
@@ -33,17 +37,19 @@ def test_finished_store_is_read_and_compared(
     assert place.run("report", "--out", "page.html").code == 0
 
 
+@pytest.mark.parametrize("version", OLDER)
 @pytest.mark.parametrize("name", ["paused", "killed"])
 def test_unfinished_store_of_other_numbers_is_read_and_left_as_it_is(
-    name: str, tmp_path: Path, shared_ray: OneRay
+    name: str, version: int, tmp_path: Path, shared_ray: OneRay
 ) -> None:
-    place = copied(name, tmp_path, shared_ray, VERSION_2)
+    place = copied(name, tmp_path, shared_ray, OLDER[version])
     before = place.trainings(name)
     assert len(before) >= 2
     assert place.run("show", name).code == 0
     done = place.run("resume", name)
     assert done.code == 1
-    assert "its numbers are of version 2, this program makes version 3." in done.err
+    told = f"its numbers are of version {version}, this program makes version {NUMBERS_VERSION}."
+    assert told in done.err
     assert place.trainings(name) == before
 
 

@@ -45,6 +45,19 @@ def test_a_stored_training_is_done_again_to_the_last_digit(place):
         assert all(n["stored"] == n["again"] for n in again["numbers"].values())
 
 
+def test_two_processors_of_a_trial_change_no_digit(place, tmp_path):
+    copy = copy_of(place, tmp_path)
+    done = copy.search("--name", "two", "--cpus-per-trial", "2", *NATIVE)
+    assert done.code == 0, done.err
+    assert {row["threads"] for row in copy.trainings("two").values()} == {2}
+    for rows in (copy.repeats, copy.finals):
+        one, two = (
+            [{**row, "key": "", "threads": 0} for row in comparable(rows(run))]
+            for run in ("one", "two")
+        )
+        assert one == two
+
+
 def test_torch_gives_other_rows_of_the_same_studies(place):
     done = place.search("--name", "other", "--engine", "torch", *ONE)
     assert (done.code, COMPILING in done.err) == (0, False), done.err

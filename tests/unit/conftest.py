@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import platformdirs
 import pytest
 
 from clar_tune.graphs import threads
@@ -47,5 +46,5 @@ def compiled_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     base = tmp_path_factory.getbasetemp()
     shared = base.parent if base.name.startswith("popen-") else base
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(platformdirs, "user_cache_dir", lambda *_, **__: str(shared / "compiled"))
-        yield shared / "compiled" / "engine"
+        patch.setattr("clar_tune.engine.compiling.cache_folder", lambda: shared / "compiled")
+        yield shared / "compiled"

@@ -181,6 +181,8 @@ SHIFT_PART = ShiftPart(
     difference=0.25,
     half=0.125,
     protocols=("a", "b"),
+    verdicts=("better", "equal"),
+    same=True,
 )
 COMPARISON = Comparison(
     runs=("it",),
@@ -299,8 +301,8 @@ TEXTS = [
         '{"runs": ["it"], "space": "mine", "settings": "tuned", "paper_table": null, '
         '"methods": ["gcn"], "rows": [{"graph": "cora", "condition": "", "protocol": '
         '"planetoid", "metric": "accuracy", "notes": ["leaky"], "train_nodes": 0, '
-        '"val_nodes": 0, "test_nodes": 0, "floor": null, "shift": null}], "scores": [], '
-        '"contrasts": [], "family": 1, '
+        '"val_nodes": 0, "test_nodes": 0, "floor": null, "shift": null, "balanced_floor": null}], '
+        '"scores": [], "contrasts": [], "family": 1, '
         '"standings": [], "across": {"graphs": ["cora"], "methods": ["gcn", "gcn+clar"], '
         '"ranks": [1.0, 2.0], "friedman": null, "planned": [{"method": "gcn+clar", '
         '"against": "gcn", "p": 0.25, "p_holm": 0.5, "ahead": ""}], "pairs": [], '
@@ -329,7 +331,8 @@ TEXTS = [
     ),
     (
         '{"graph": "cora", "condition": "", "method": "gcn+clar", "one": 0.5, "other": '
-        '0.25, "difference": 0.25, "half": 0.125, "protocols": ["a", "b"]}'
+        '0.25, "difference": 0.25, "half": 0.125, "protocols": ["a", "b"], '
+        '"verdicts": ["better", "equal"], "same": true}'
     ),
 ]
 

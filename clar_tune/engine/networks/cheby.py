@@ -10,10 +10,11 @@ import numpy as np
 
 from clar_tune.engine.arrays import Floats, Numbers, signed
 from clar_tune.engine.compiling import kernel
-from clar_tune.engine.dense import add_column_sums
+from clar_tune.engine.dense import add_column_sums, copy_columns
 from clar_tune.engine.operator import Operator
 from clar_tune.engine.problem import Layers
-from clar_tune.engine.sparse import multiply
+from clar_tune.engine.teams import multiply_shared
+from clar_tune.engine.vectors import load, store, zeros
 
 
 class Cheby(NamedTuple):
@@ -45,24 +46,45 @@ def forward(
               X' = Z_0 - \tilde A B_1 - B_2 + b
     """
     width, bias = layers.outputs[layer], weights[layers.bias_at[layer] :]
-    stride, matrix = layers.mapped[layer], network.operator.matrix
+    stride, matrix, order = layers.mapped[layer], network.operator.matrix, network.order
+    every, nothing, team = network.every, network.nothing, network.operator.team
     later, current, product = network.later, network.current, network.product
     later[:] = 0
     current[:] = 0
-    for k in range(network.order, 0, -1):
-        multiply(matrix, network.every, current, width, network.nothing, width, product, width)
-        for row in range(len(network.every)):
-            for column in range(width):
-                at = row * width + column
-                own = z[row * stride + k * width + column]
-                product[at] = own - np.float32(2) * product[at] - later[at]
+    if order > 0:
+        copy_columns(len(every), width, z[order * width :], stride, current, width)
+    for k in range(order - 1, 0, -1):
+        multiply_shared(team, matrix, every, current, width, nothing, width, product, width)
+        _combine(every, width, z[k * width :], stride, -2.0, product, later, width, nothing,
+                 product, width)  # fmt: skip
         later, current, product = current, product, later
-    multiply(matrix, rows, current, width, network.nothing, width, product, width)
+    multiply_shared(team, matrix, rows, current, width, nothing, width, product, width)
+    _combine(rows, width, z, stride, -1.0, product, later, width, bias, out, width)
+
+
+@kernel
+def _combine(
+    rows: Numbers,
+    width: int,
+    z: Floats,
+    z_stride: int,
+    factor: float,
+    product: Floats,
+    later: Floats,
+    later_stride: int,
+    bias: Floats,
+    out: Floats,
+    stride: int,
+) -> None:
+    """Rows of ``Z + factor * product - later + b``; the product is as wide as what is made."""
+    scale = np.float32(factor)
     for place in range(len(rows)):
         row = signed(rows[place])
-        for column in range(width):
-            at = row * width + column
-            out[at] = z[row * stride + column] - product[at] - later[at] + bias[column]
+        for column in range(0, width, 8):
+            at = row * stride + column
+            own = load(z, row * z_stride + column, zeros(8)) + load(bias, column, zeros(8))
+            rest = own - load(later, row * later_stride + column, own)
+            store(out, at, rest + scale * load(product, at, own))
 
 
 @kernel
@@ -84,16 +106,15 @@ def backward(
     width, stride = layers.outputs[layer], layers.mapped[layer]
     nodes, transposed = len(g) // width, network.operator.transposed
     add_column_sums(g, nodes, width, gradient[layers.bias_at[layer] :])
-    for row in range(nodes):
-        for column in range(width):
-            dz[row * stride + column] = g[row * width + column]
+    copy_columns(nodes, width, g, width, dz, stride)
+    every, nothing, later, later_stride = network.every, network.nothing, network.nothing, 0
     for k in range(1, network.order + 1):
         before, made = dz[(k - 1) * width :], dz[k * width :]
-        multiply(transposed, network.every, before, stride, network.nothing, width, made, stride)
-        for row in range(nodes):
-            for column in range(width):
-                at = row * stride + column
-                if k == 1:
-                    made[at] = -made[at]
-                else:
-                    made[at] = np.float32(-2) * made[at] - dz[at + (k - 2) * width]
+        multiply_shared(
+            network.operator.team, transposed, every, before, stride, nothing, width, made, stride
+        )
+        factor = -1.0 if k == 1 else -2.0
+        _combine(
+            every, width, nothing, 0, factor, made, later, later_stride, nothing, made, stride
+        )
+        later, later_stride = before, stride

@@ -10,10 +10,11 @@ an edge stand beside each other too, eight heads in a vector.
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from clar_tune.engine.arrays import Floats, Numbers, signed
+from clar_tune.engine.arrays import Csr, Floats, Numbers, signed
 from clar_tune.engine.compiling import kernel
-from clar_tune.engine.dense import add_column_sums
+from clar_tune.engine.dense import BLOCK, add_column_sums
 from clar_tune.engine.operator import Operator
 from clar_tune.engine.problem import Layers, Places
 from clar_tune.engine.randomness import (
@@ -28,15 +29,21 @@ from clar_tune.engine.vectors import (
     exponential,
     inverse,
     load,
+    masked,
     maximum,
+    reached,
+    repeated,
     store,
-    total,
+    sums,
     where_positive,
     zeros,
 )
 
 SLOPE = np.float32(0.2)
 """Negative slope of the leaky ReLU."""
+
+Bytes = NDArray[np.uint8]
+"""Eight bits, one for each of eight heads: whether dropout keeps it."""
 
 
 class Gat(NamedTuple):
@@ -50,11 +57,31 @@ class Gat(NamedTuple):
     words: Numbers
     source: Floats  # [depth * N * lanes] the scores s
     target: Floats  # [depth * N * lanes] the scores t
-    weights: Floats  # [depth * entries * lanes] alpha
-    kept: Floats  # the same after dropout; weights itself without
+    tops: Floats  # [depth * N * lanes] the largest scores of edges to a node
+    shares: Floats  # [depth * N * lanes] 1 / sum of exponentials, 0 for rows that were not needed
+    sums: Floats  # [all outputs] outputs without b
+    kept: Bytes  # [depth * entries * lanes / 8]
+    kept_back: Bytes  # the same by entries of the transposed matrix
+    cursors: Numbers  # [N]
+    every: Numbers
+    alpha: Floats  # [entries at a time * lanes], as the next two
+    dropped: Floats
+    products: Floats
     d_source: Floats  # [N * lanes]
     d_target: Floats  # [N * lanes]
-    d_weights: Floats  # [entries * lanes]
+    means: Floats  # [N * lanes]
+
+
+class _Part(NamedTuple):
+    """What a pass of one layer leaves for the one back."""
+
+    source: Floats
+    target: Floats
+    tops: Floats
+    shares: Floats
+    sums: Floats
+    kept: Bytes
+    kept_back: Bytes
 
 
 @kernel
@@ -70,120 +97,213 @@ def forward(
 ) -> None:
     """Rows of the weighted sums, plus b."""
     width, heads, lanes = layers.outputs[layer], network.heads[layer], network.lanes
+    size, own = width // heads, layers.own_at[layer]
     nodes = len(network.operator.matrix.starts) - 1
-    entries = len(network.operator.matrix.columns)
-    own = layers.own_at[layer]
-    source = network.source[layer * nodes * lanes :]
-    target = network.target[layer * nodes * lanes :]
-    _scores(z, nodes, heads, width // heads, lanes, weights[own:], source)
-    _scores(z, nodes, heads, width // heads, lanes, weights[own + width :], target)
-    alpha = network.weights[layer * entries * lanes :]
-    for block in range(0, heads, 8):
-        _softmax(network.operator, rows, source[block:], target[block:], lanes, alpha[block:])
-    kept = alpha
-    if epoch > 0 and network.dropout > 0:
-        kept = network.kept[layer * entries * lanes :]
-        _drop(
-            network, rows, key_of(network.seed, ATTENTION + PER_LAYER * layer, epoch), alpha, kept
-        )
-    size, bias = width // heads, weights[layers.bias_at[layer] :]
-    for head in range(heads):
-        column = 0
-        while column < size:
-            at = head * size + column
-            if size - column >= 32:
-                _sum(network.operator, rows, z[at:], width, kept[head:], lanes, bias[at:],
-                     out[at:], zeros(32))  # fmt: skip
-                column += 32
-            else:
-                _sum(network.operator, rows, z[at:], width, kept[head:], lanes, bias[at:],
-                     out[at:], zeros(8))  # fmt: skip
-                column += 8
+    part = _part(network, layers, layer)
+    drops = epoch > 0 and network.dropout > 0
+    if drops:
+        _draw(network, key_of(network.seed, ATTENTION + PER_LAYER * layer, epoch), part)
+    scale = scale_of(network.dropout) if drops else np.float32(1)
+    _by_blocks(_scores, width, size, (z, weights[own:], nodes, width, size, lanes, part.source,
+                                      part.target))  # fmt: skip
+    if len(rows) < nodes:
+        part.shares[: nodes * lanes] = 0
+    bias, matrix, done = weights[layers.bias_at[layer] :], network.operator.matrix, 0
+    while done < len(rows):
+        some = rows[done : _fitting(matrix, rows, done, len(network.alpha) // lanes)]
+        for block in range(0, heads, 8):
+            _softmax(matrix, some, part.source[block:], part.target[block:], lanes, part.kept,
+                     block // 8, drops, network.alpha[block:], part.tops[block:],
+                     part.shares[block:])  # fmt: skip
+        _by_blocks(_sum, width, size, (matrix, some, z, width, size, network.alpha, lanes, scale,
+                                       part.shares, bias, part.sums, out))  # fmt: skip
+        done += len(some)
+
+
+@kernel
+def _fitting(matrix: Csr, rows: Numbers, first: int, most: int) -> int:
+    """Where those rows end that have at most so many entries together; it is at least one row."""
+    left, place = most, first
+    while place < len(rows):
+        row = signed(rows[place])
+        left -= signed(matrix.starts[row + 1]) - signed(matrix.starts[row])
+        if left < 0 and place > first:
+            break
+        place += 1
+    return place
+
+
+@kernel
+def _part(network: Gat, layers: Layers, layer: int) -> _Part:
+    nodes = len(network.operator.matrix.starts) - 1
+    first, edge = layer * nodes * network.lanes, layer * len(network.kept) // layers.depth
+    return _Part(
+        network.source[first:],
+        network.target[first:],
+        network.tops[first:],
+        network.shares[first:],
+        network.sums[layers.hidden_at[layer] :],
+        network.kept[edge:],
+        network.kept_back[edge:],
+    )
+
+
+@kernel
+def _by_blocks(function: Any, width: int, size: int, arguments: Any) -> None:
+    """Call a function for some columns at a time: those of four heads, eight or a part of one.
+
+    It gets the first column, a vector as wide as the columns and one with a lane for each head.
+    """
+    column = 0
+    while column < width:
+        if size == 32 and width - column >= 128:
+            function(column, zeros(128), zeros(4), *arguments)
+            column += 128
+        elif size == 8 and width - column >= 64:
+            function(column, zeros(64), zeros(8), *arguments)
+            column += 64
+        elif size - column % size >= 32:
+            function(column, zeros(32), zeros(1), *arguments)
+            column += 32
+        else:
+            function(column, zeros(8), zeros(1), *arguments)
+            column += 8
+
+
+@kernel
+def _draw(network: Gat, key: np.uint64, part: _Part) -> None:
+    """Dropout of weights: head h of entry e is kept by 16 bits number ``e * lanes + h``.
+
+    Entries of the transposed matrix are met in the order in which they stand in its rows.
+    """
+    matrix, cursors, lanes = network.operator.matrix, network.cursors, network.lanes
+    limit, bits = np.uint16(threshold(network.dropout)), network.words.view(np.uint16)
+    blocks = lanes // 8
+    nodes = len(matrix.starts) - 1
+    for node in range(nodes):
+        cursors[node] = network.operator.transposed.starts[node]
+    entries = signed(matrix.starts[nodes])
+    at_a_time = BLOCK // lanes
+    for first in range(0, entries, at_a_time):
+        count = min(at_a_time, entries - first)
+        fill_words(key, first * lanes // 2, count * lanes // 2, network.words)
+        for entry in range(first, first + count):
+            other = signed(matrix.columns[entry])
+            place = signed(cursors[other])
+            cursors[other] += np.uint32(1)
+            for block in range(blocks):
+                kept = reached(bits, (entry - first) * lanes + 8 * block, limit)
+                part.kept[entry * blocks + block] = kept
+                part.kept_back[place * blocks + block] = kept
 
 
 @kernel
 def _scores(
-    z: Floats, nodes: int, heads: int, size: int, lanes: int, attention: Floats, scores: Floats
+    column: int,
+    like: Any,
+    heads: Any,
+    z: Floats,
+    attention: Floats,
+    nodes: int,
+    width: int,
+    size: int,
+    lanes: int,
+    source: Floats,
+    target: Floats,
 ) -> None:
-    """The product of each node's part of each head with the head's vector."""
+    """The products of a node with both vectors of each head; that of t stands behind that of s."""
+    by_source, by_target = load(attention, column, like), load(attention, width + column, like)
+    head, begins = column // size, column % size == 0
     for node in range(nodes):
-        for head in range(heads):
-            summed = zeros(8)
-            for column in range(0, size, 8):
-                at = head * size + column
-                part = load(z, node * heads * size + at, summed)
-                summed = summed + part * load(attention, at, summed)
-            scores[node * lanes + head] = total(summed)
+        at, own = node * lanes + head, load(z, node * width + column, like)
+        s, t = sums(own * by_source, heads), sums(own * by_target, heads)
+        store(source, at, s if begins else load(source, at, heads) + s)
+        store(target, at, t if begins else load(target, at, heads) + t)
 
 
 @kernel
 def _softmax(
-    operator: Operator, rows: Numbers, source: Floats, target: Floats, lanes: int, alpha: Floats
+    matrix: Csr,
+    rows: Numbers,
+    source: Floats,
+    target: Floats,
+    lanes: int,
+    kept: Bytes,
+    block: int,
+    drops: bool,
+    alpha: Floats,
+    tops: Floats,
+    shares: Floats,
 ) -> None:
-    """The weights of eight heads."""
-    starts, columns = operator.matrix.starts, operator.matrix.columns
+    """For the entries of some rows and eight heads what dropout leaves of exponentials.
+
+    The largest score is that of the largest s, as the leaky ReLU ascends.
+    """
+    starts, columns, blocks, at = matrix.starts, matrix.columns, lanes // 8, 0
     for place in range(len(rows)):
         row = signed(rows[place])
+        start, end = signed(starts[row]), signed(starts[row + 1])
         own = load(target, row * lanes, zeros(8))
-        top = np.float32(-3e38) + zeros(8)
-        for entry in range(starts[row], starts[row + 1]):
-            raw = own + load(source, columns[entry] * lanes, own)
-            score = where_positive(raw, raw, SLOPE * raw)
-            store(alpha, entry * lanes, score)
-            top = maximum(top, score)
+        most = np.float32(-3e38) + zeros(8)
+        for entry in range(start, end):
+            most = maximum(most, load(source, columns[entry] * lanes, own))
+        top = _leaky(own + most)
         summed = zeros(8)
-        for entry in range(starts[row], starts[row + 1]):
-            weight = exponential(load(alpha, entry * lanes, own) - top)
-            store(alpha, entry * lanes, weight)
-            summed = summed + weight
-        share = inverse(summed)
-        for entry in range(starts[row], starts[row + 1]):
-            store(alpha, entry * lanes, share * load(alpha, entry * lanes, own))
+        for entry in range(start, end):
+            share = exponential(_leaky(own + load(source, columns[entry] * lanes, own)) - top)
+            summed = summed + share
+            if drops:
+                share = masked(share, kept[entry * blocks + block])
+            store(alpha, at, share)
+            at += lanes
+        store(tops, row * lanes, top)
+        store(shares, row * lanes, inverse(summed))
 
 
 @kernel
-def _drop(network: Gat, rows: Numbers, key: np.uint64, alpha: Floats, kept: Floats) -> None:
-    """Dropout of weights: head h of entry e is kept by 16 bits number ``e * lanes + h``."""
-    limit, scale = np.uint16(threshold(network.dropout)), scale_of(network.dropout)
-    starts, lanes, bits = (
-        network.operator.matrix.starts,
-        network.lanes,
-        network.words.view(np.uint16),
-    )
-    for place in range(len(rows)):
-        row = signed(rows[place])
-        start, end = signed(starts[row]) * lanes, signed(starts[row + 1]) * lanes
-        fill_words(key, start // 2, (end - start) // 2, network.words)
-        for at in range(start, end):
-            kept[at] = scale * alpha[at] if bits[at - start] >= limit else np.float32(0)
+def _leaky(score: Any) -> Any:
+    return where_positive(score, score, SLOPE * score)
 
 
 @kernel
 def _sum(
-    operator: Operator,
+    column: int,
+    like: Any,
+    heads: Any,
+    matrix: Csr,
     rows: Numbers,
     z: Floats,
     width: int,
-    kept: Floats,
+    size: int,
+    alpha: Floats,
     lanes: int,
+    scale: np.float32,
+    shares: Floats,
     bias: Floats,
+    kept: Floats,
     out: Floats,
-    like: Any,
 ) -> None:
-    """Some columns of one head, two sums at a time."""
-    starts, columns = operator.matrix.starts, operator.matrix.columns
-    offset = load(bias, 0, like)
+    """Some columns, two sums at a time."""
+    starts, columns, head = matrix.starts, matrix.columns, column // size
+    offset, at = load(bias, column, like), head
     for place in range(len(rows)):
         row = signed(rows[place])
-        even, odd = offset, like
         entry, end = signed(starts[row]), signed(starts[row + 1])
+        even, odd = like, like
         while entry + 1 < end:
-            even = even + kept[entry * lanes] * load(z, columns[entry] * width, like)
-            odd = odd + kept[(entry + 1) * lanes] * load(z, columns[entry + 1] * width, like)
+            one, two = load(alpha, at, heads), load(alpha, at + lanes, heads)
+            even = even + repeated(one, like) * load(z, columns[entry] * width + column, like)
+            odd = odd + repeated(two, like) * load(z, columns[entry + 1] * width + column, like)
             entry += 2
+            at += 2 * lanes
         if entry < end:
-            even = even + kept[entry * lanes] * load(z, columns[entry] * width, like)
-        store(out, row * width, even + odd)
+            one = load(alpha, at, heads)
+            even = even + repeated(one, like) * load(z, columns[entry] * width + column, like)
+            at += lanes
+        share = scale * load(shares, row * lanes + head, heads)
+        made = repeated(share, like) * (even + odd)
+        store(kept, row * width + column, made)
+        store(out, row * width + column, offset + made)
 
 
 @kernel
@@ -197,129 +317,195 @@ def backward(
     gradient: Floats,
     dz: Floats,
 ) -> None:
-    r"""Back through the sums, the softmax and the scores.
+    r"""Back through the sums, the softmax and the scores, for each node over the edges from it.
 
     .. math:: \partial\alpha_{ij} = g_i \cdot z_j, \quad
-              \partial e_{ij} = \alpha_{ij} (\partial\alpha_{ij} - \textstyle\sum_k \alpha_{ik}
-              \partial\alpha_{ik}), \quad
+              \partial e_{ij} = \alpha_{ij} (\partial\alpha_{ij} - g_i \cdot (x'_i - b)), \quad
               \partial z_j = \sum_i \alpha_{ij} g_i + \partial s_j a_s + \partial t_j a_t
 
-    for scores :math:`e_{ij}`, whose gradients times the slope sum to those of s and t. With
-    dropout the weights that were kept take the place of :math:`\alpha` wherever it meets
-    :math:`\partial\alpha`.
+    for scores :math:`e_{ij}`, whose gradients times the slope sum to those of s and t; and
+    :math:`g_i \cdot (x'_i - b) = \sum_k \alpha_{ik} \partial\alpha_{ik}`. With dropout the weights
+    that were kept take the place of :math:`\alpha` wherever it meets :math:`\partial\alpha`. No
+    weight was stored: they are computed anew.
     """
     width, heads, lanes = layers.outputs[layer], network.heads[layer], network.lanes
-    nodes, entries = len(g) // width, len(network.operator.matrix.columns)
-    size, own = width // heads, layers.own_at[layer]
-    source = network.source[layer * nodes * lanes :]
-    target = network.target[layer * nodes * lanes :]
-    alpha = network.weights[layer * entries * lanes :]
-    kept = network.kept[layer * entries * lanes :] if network.dropout > 0 else alpha
-    operator, d_weights = network.operator, network.d_weights
+    nodes, size, own = len(g) // width, width // heads, layers.own_at[layer]
+    part = _part(network, layers, layer)
     add_column_sums(g, nodes, width, gradient[layers.bias_at[layer] :])
-    dz[:] = 0
-    d_weights[:] = 0
-    network.d_source[:] = 0
-    for head in range(heads):
-        column = 0
-        while column < size:
-            at = head * size + column
-            if size - column >= 32:
-                _sum_back(operator, z[at:], g[at:], width, kept[head:], lanes,
-                          d_weights[head:], dz[at:], zeros(32))  # fmt: skip
-                column += 32
-            else:
-                _sum_back(operator, z[at:], g[at:], width, kept[head:], lanes,
-                          d_weights[head:], dz[at:], zeros(8))  # fmt: skip
-                column += 8
-    for block in range(0, heads, 8):
-        _softmax_back(operator, source[block:], target[block:], lanes, alpha[block:],
-                      kept[block:], d_weights[block:], network.d_source[block:],
-                      network.d_target[block:])  # fmt: skip
-    _scores_back(z, nodes, heads, size, lanes, weights[own:], network.d_source,
-                 gradient[own:], dz)  # fmt: skip
-    _scores_back(z, nodes, heads, size, lanes, weights[own + width :], network.d_target,
-                 gradient[own + width :], dz)  # fmt: skip
+    _by_blocks(_means, width, size, (g, part.sums, nodes, width, size, lanes, network.means))
+    network.d_target[:] = 0
+    matrix, done = network.operator.transposed, 0
+    while done < nodes:
+        end = _fitting(matrix, network.every, done, len(network.alpha) // lanes)
+        for block in range(0, heads, 8):
+            _weights_back(matrix, done, end, part.source[block:], part.target[block:], lanes,
+                          part.tops[block:], part.shares[block:], part.kept_back, block // 8,
+                          network.dropout, network.alpha[block:],
+                          network.dropped[block:])  # fmt: skip
+        _by_blocks(_sum_back, width, size, (matrix, done, end, z, g, width, size, network.dropped,
+                                            lanes, network.products, dz))  # fmt: skip
+        for block in range(0, heads, 8):
+            _softmax_back(matrix, done, end, part.source[block:], part.target[block:], lanes,
+                          network.alpha[block:], network.dropped[block:],
+                          network.products[block:], network.means[block:],
+                          network.d_source[block:], network.d_target[block:])  # fmt: skip
+        done = end
+    column = 0
+    while column < width:
+        at = own + column
+        if size - column % size >= 32:
+            _scores_back(network.d_source, network.d_target, column, nodes, width, size, lanes,
+                         weights[at:], z, gradient[at:], dz, zeros(32))  # fmt: skip
+            column += 32
+        else:
+            _scores_back(network.d_source, network.d_target, column, nodes, width, size, lanes,
+                         weights[at:], z, gradient[at:], dz, zeros(8))  # fmt: skip
+            column += 8
+
+
+@kernel
+def _means(
+    column: int,
+    like: Any,
+    heads: Any,
+    g: Floats,
+    kept: Floats,
+    nodes: int,
+    width: int,
+    size: int,
+    lanes: int,
+    means: Floats,
+) -> None:
+    r"""For each head :math:`g_i \cdot (x'_i - b)`."""
+    head, begins = column // size, column % size == 0
+    for node in range(nodes):
+        at, place = node * lanes + head, node * width + column
+        product = sums(load(g, place, like) * load(kept, place, like), heads)
+        store(means, at, product if begins else load(means, at, heads) + product)
+
+
+@kernel
+def _weights_back(
+    matrix: Csr,
+    first: int,
+    last: int,
+    source: Floats,
+    target: Floats,
+    lanes: int,
+    tops: Floats,
+    shares: Floats,
+    kept: Bytes,
+    block: int,
+    dropout: float,
+    alpha: Floats,
+    dropped: Floats,
+) -> None:
+    """Weights of the edges from some nodes for eight heads, before and after dropout."""
+    starts, columns, blocks, at = matrix.starts, matrix.columns, lanes // 8, 0
+    scale = scale_of(dropout)
+    for node in range(first, last):
+        own = load(source, node * lanes, zeros(8))
+        for entry in range(starts[node], starts[node + 1]):
+            other = columns[entry] * lanes
+            score = _leaky(own + load(target, other, own))
+            weight = load(shares, other, own) * exponential(score - load(tops, other, own))
+            store(alpha, at, weight)
+            if dropout > 0:
+                weight = scale * masked(weight, kept[entry * blocks + block])
+            store(dropped, at, weight)
+            at += lanes
 
 
 @kernel
 def _sum_back(
-    operator: Operator,
+    column: int,
+    like: Any,
+    heads: Any,
+    matrix: Csr,
+    first: int,
+    last: int,
     z: Floats,
     g: Floats,
     width: int,
-    kept: Floats,
+    size: int,
+    dropped: Floats,
     lanes: int,
-    d_weights: Floats,
+    products: Floats,
     dz: Floats,
-    like: Any,
 ) -> None:
-    """Some columns of one head."""
-    starts, columns = operator.matrix.starts, operator.matrix.columns
-    for row in range(len(starts) - 1):
-        own = load(g, row * width, like)
-        for entry in range(starts[row], starts[row + 1]):
-            at = columns[entry] * width
-            d_weights[entry * lanes] += total(own * load(z, at, like))
-            store(dz, at, load(dz, at, like) + kept[entry * lanes] * own)
+    """Some columns: sums of gradients, and what they add to the products."""
+    starts, columns = matrix.starts, matrix.columns
+    at, begins = column // size, column % size == 0
+    for node in range(first, last):
+        own, made = load(z, node * width + column, like), like
+        for entry in range(starts[node], starts[node + 1]):
+            d = load(g, columns[entry] * width + column, like)
+            product = sums(own * d, heads)
+            store(products, at, product if begins else load(products, at, heads) + product)
+            made = made + repeated(load(dropped, at, heads), like) * d
+            at += lanes
+        store(dz, node * width + column, made)
 
 
 @kernel
 def _softmax_back(
-    operator: Operator,
+    matrix: Csr,
+    first: int,
+    last: int,
     source: Floats,
     target: Floats,
     lanes: int,
     alpha: Floats,
-    kept: Floats,
-    d_weights: Floats,
+    dropped: Floats,
+    products: Floats,
+    means: Floats,
     d_source: Floats,
     d_target: Floats,
 ) -> None:
-    """Eight heads: from gradients of weights to those of s and t."""
-    starts, columns = operator.matrix.starts, operator.matrix.columns
+    """From gradients of weights to those of s and t, for eight heads."""
+    starts, columns, at = matrix.starts, matrix.columns, 0
     one = np.float32(1) + zeros(8)
-    for row in range(len(starts) - 1):
-        mean, d_own = zeros(8), zeros(8)
-        for entry in range(starts[row], starts[row + 1]):
-            at = entry * lanes
-            product = load(kept, at, mean) * load(d_weights, at, mean)
-            store(d_weights, at, product)
-            mean = mean + product
-        own = load(target, row * lanes, mean)
-        for entry in range(starts[row], starts[row + 1]):
-            at, other = entry * lanes, columns[entry] * lanes
-            raw = own + load(source, other, mean)
-            d_raw = load(d_weights, at, mean) - load(alpha, at, mean) * mean
-            d_raw = d_raw * where_positive(raw, one, SLOPE * one)
-            store(d_source, other, load(d_source, other, mean) + d_raw)
-            d_own = d_own + d_raw
-        store(d_target, row * lanes, d_own)
+    for node in range(first, last):
+        own, d_own = load(source, node * lanes, one), zeros(8)
+        for entry in range(starts[node], starts[node + 1]):
+            other = columns[entry] * lanes
+            raw = own + load(target, other, one)
+            product = load(dropped, at, one) * load(products, at, one)
+            d = product - load(alpha, at, one) * load(means, other, one)
+            d = d * where_positive(raw, one, SLOPE * one)
+            store(d_target, other, load(d_target, other, one) + d)
+            d_own = d_own + d
+            at += lanes
+        store(d_source, node * lanes, d_own)
 
 
 @kernel
 def _scores_back(
-    z: Floats,
+    d_source: Floats,
+    d_target: Floats,
+    column: int,
     nodes: int,
-    heads: int,
+    width: int,
     size: int,
     lanes: int,
     attention: Floats,
-    d_scores: Floats,
+    z: Floats,
     gradient: Floats,
     dz: Floats,
+    like: Any,
 ) -> None:
-    r"""Back through :math:`s_j = a \cdot z_j`.
+    r"""Back through :math:`s_j = a_s \cdot z_j` and :math:`t_j = a_t \cdot z_j`, some columns.
 
-    To :math:`\partial z_j` comes :math:`\partial s_j a`, to :math:`\partial a` the sum of all
-    :math:`\partial s_j z_j`.
+    To :math:`\partial z_j` comes :math:`\partial s_j a_s`, to :math:`\partial a_s` the sum of all
+    :math:`\partial s_j z_j`; for t alike, whose vector stands behind that of s.
     """
-    for head in range(heads):
-        for column in range(0, size, 8):
-            at = head * size + column
-            vector, summed = load(attention, at, zeros(8)), zeros(8)
-            for node in range(nodes):
-                place, d = node * heads * size + at, d_scores[node * lanes + head]
-                summed = summed + d * load(z, place, summed)
-                store(dz, place, load(dz, place, summed) + d * vector)
-            store(gradient, at, load(gradient, at, summed) + summed)
+    by_source, by_target = load(attention, 0, like), load(attention, width, like)
+    source, target, head = like, like, column // size
+    for node in range(nodes):
+        place = node * width + column
+        ds, dt = d_source[node * lanes + head], d_target[node * lanes + head]
+        own = load(z, place, like)
+        source, target = source + ds * own, target + dt * own
+        store(dz, place, load(dz, place, like) + ds * by_source + dt * by_target)
+    store(gradient, 0, load(gradient, 0, like) + source)
+    store(gradient, width, load(gradient, width, like) + target)

@@ -7,7 +7,7 @@ from clar_tune.engine.compiling import kernel
 from clar_tune.engine.dense import add_column_sums
 from clar_tune.engine.operator import Operator
 from clar_tune.engine.problem import Layers
-from clar_tune.engine.sparse import multiply
+from clar_tune.engine.teams import multiply_shared
 
 
 class Gcn(NamedTuple):
@@ -31,7 +31,9 @@ def forward(
 ) -> None:
     r"""Rows of :math:`\hat A Z + b`."""
     width, bias = layers.outputs[layer], weights[layers.bias_at[layer] :]
-    multiply(network.operator.matrix, rows, z, width, bias, width, out, width)
+    multiply_shared(
+        network.operator.team, network.operator.matrix, rows, z, width, bias, width, out, width
+    )
 
 
 @kernel
@@ -48,4 +50,14 @@ def backward(
     r""":math:`\partial b = G^\top 1`, and :math:`\partial Z = \hat A^\top G`."""
     width, transposed = layers.outputs[layer], network.operator.transposed
     add_column_sums(g, len(g) // width, width, gradient[layers.bias_at[layer] :])
-    multiply(transposed, network.every, g, width, network.nothing, width, dz, width)
+    multiply_shared(
+        network.operator.team,
+        transposed,
+        network.every,
+        g,
+        width,
+        network.nothing,
+        width,
+        dz,
+        width,
+    )

@@ -10,7 +10,7 @@ from clar_tune.engine.dense import add_column_sums
 from clar_tune.engine.networks import mlp
 from clar_tune.engine.operator import Operator
 from clar_tune.engine.problem import Layers
-from clar_tune.engine.sparse import multiply
+from clar_tune.engine.teams import multiply_shared
 
 
 class Gpr(NamedTuple):
@@ -45,7 +45,17 @@ def forward(
     mlp.forward(network, layers, layer, weights, z, every, network.powers, epoch)
     for k in range(1, network.order + 1):
         before, made = network.powers[(k - 1) * size :], network.powers[k * size :]
-        multiply(matrix, every, before, width, network.nothing, width, made, width)
+        multiply_shared(
+            network.operator.team,
+            matrix,
+            every,
+            before,
+            width,
+            network.nothing,
+            width,
+            made,
+            width,
+        )
     gamma = weights[network.gamma_at :]
     for place in range(len(rows)):
         start = signed(rows[place]) * width
@@ -84,7 +94,17 @@ def backward(
         gradient[network.gamma_at + k] += np.float32(product)
         if k < network.order:
             transposed, summed = network.operator.transposed, network.summed
-            multiply(transposed, network.every, dz, width, network.nothing, width, summed, width)
+            multiply_shared(
+                network.operator.team,
+                transposed,
+                network.every,
+                dz,
+                width,
+                network.nothing,
+                width,
+                summed,
+                width,
+            )
             dz[:size] = summed[:size]
         for at in range(size):
             dz[at] += gamma[k] * g[at]

@@ -1,9 +1,10 @@
 """A comparison as a document: which tables it has, and in which order."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
-from clar_tune.analysis import Comparison, counted, shift_part_of
+from clar_tune.analysis import CHAMPION, Comparison, ShiftPart, counted, shift_part_of
 from clar_tune.records import to_stored
 from clar_tune.report import blocks
 from clar_tune.report.blocks import Block, Document, Headline, Prose, Table
@@ -46,19 +47,60 @@ def document_of(
 def documents_of(
     comparisons: Sequence[Comparison], *, explain: bool = True, apart: bool = False
 ) -> list[Document]:
-    """All comparisons; of two runs that differ in their splits, what comes with these too."""
+    """All comparisons; before two whose runs differ in their splits, what comes with these."""
     documents = [document_of(comparison, explain=explain) for comparison in comparisons]
     parts = shift_part_of(*comparisons) if apart and len(comparisons) == 2 else []
-    if parts:
-        names = " and ".join(name(run) for comparison in comparisons for run in comparison.runs)
-        table = penalty_effects.shift_part_table(parts)
-        apart_from_0 = sum(abs(part.difference) > (part.half or 0.0) for part in parts)
-        headline = (
-            f"Effects differ between these splits in {apart_from_0} of "
-            f"{counted(len(parts), 'cell')}, by unadjusted 95 % intervals"
-        )
-        documents.append(Document((Headline(headline, names), table)))
-    return documents
+    return [_shift_document(comparisons, parts), *documents] if parts else documents
+
+
+def _shift_document(comparisons: Sequence[Comparison], parts: list[ShiftPart]) -> Document:
+    """How far effects differ between two runs."""
+    runs = [run for comparison in comparisons for run in comparison.runs]
+    headline = _shift_headline(parts)
+    records = [{"record": "shift_part", **to_stored(part)} for part in parts]
+    return Document(
+        (
+            Headline(headline, " and ".join(map(name, runs))),
+            penalty_effects.shift_part_table(parts),
+        ),
+        stored={"runs": runs, "headline": headline, "cells": [to_stored(part) for part in parts]},
+        flat=_flat(records),
+        origin={"runs": " ".join(runs)},
+        ident="shift_parts",
+    )
+
+
+def _shift_headline(parts: Sequence[ShiftPart]) -> str:
+    """Of clar, or of the first regularizer."""
+    names = [part.method.partition("+")[2].partition(" ")[0] for part in parts]
+    first = CHAMPION if CHAMPION in names else names[0]
+    own = [part for part, name in zip(parts, names, strict=True) if name == first]
+    larger, smaller = (
+        sum(sign * part.difference > (part.half or 0.0) for part in own) for sign in (1, -1)
+    )
+    floors = sum("at the floor" in part.verdicts for part in own)
+    cells = counted(len(own), "cell")
+    told = f" ({floors} at the floor in a run)" if floors else ""
+    one, other = parts[0].protocols
+    title = penalty_effects.shift_title(parts)
+    return (
+        f"{first.upper()}: {title[0].lower()}{title[1:]}, {one} less {other}: above 0 in "
+        f"{larger}, below 0 in {smaller} of {cells} with the penalty in use in both{told}, "
+        "by unadjusted 95 % intervals"
+    )
+
+
+def _flat(records: Sequence[Mapping[str, Any]]) -> Table:
+    lists = [
+        {key: " ".join(v) if isinstance(v, list) else v for key, v in record.items()}
+        for record in records
+    ]
+    return Table(
+        ident="records",
+        title="Records",
+        columns=tuple(map(blocks.Column, lists[0])),
+        lines=tuple(blocks.Line(tuple(map(blocks.Cell, record.values()))) for record in lists),
+    )
 
 
 def _blocks(comparison: Comparison, *, explain: bool) -> Iterator[Block]:
@@ -98,4 +140,6 @@ def _explained(comparison: Comparison, more: tuple[str, ...], *, explain: bool) 
 def _what(comparison: Comparison) -> str:
     table = comparison.paper_table
     beside = f", beside Table {name(table)} of the paper" if table else ""
-    return f"{name(comparison.space)}, {name(comparison.settings)} settings{beside}"
+    new_data = comparison.interval == "nadeau-bengio"
+    wider = "; intervals for new data (Nadeau and Bengio)" if new_data else ""
+    return f"{name(comparison.space)}, {name(comparison.settings)} settings{beside}{wider}"

@@ -24,6 +24,8 @@ class Result:
     """Of its penalty."""
     floor: float | None = None
     """What a constant answer scores."""
+    shift: float | None = None
+    """How far class shares move from training to test nodes."""
 
     @property
     def place(self) -> Place:
@@ -107,8 +109,11 @@ EFFECT_HALF: Field[Result] = number(
 SIGNED_VERDICT: Field[Result] = Field(
     Column("verdict"), lambda r: _if_any(r.effect, signed_verdict)
 )
-BALANCED = _scored("balanced", lambda s, m: Cell(s.balanced, score(s.balanced, m)))
+BALANCED = _scored("balanced acc.", lambda s, m: Cell(s.balanced, score(s.balanced, m)))
 FLOOR: Field[Result] = number("constant", lambda r: Cell(r.floor, score(r.floor, r.metric)))
+SHIFT: Field[Result] = number(
+    "shift", lambda r: Cell(r.shift, "" if r.shift is None else f"{r.shift:.2f}")
+)
 JUDGED = _judged(signed_verdict)
 PAIRS: Field[Result] = count("pairs", lambda r: r.contrast.units if r.contrast else None)
 
@@ -124,10 +129,11 @@ _GAIN_HELP = {
     "verdict": "On the effect of the penalty",
 }
 _EFFECT_HELP = {
-    "effect": "What switching the penalty on changes, at the configurations the search found",
+    "effect": "What switching the penalty on changes, at the configurations of the winners",
     "± effect": "Half the width of its 95 % interval, over splits",
-    "balanced": "Mean balanced accuracy",
+    "balanced acc.": "Mean balanced accuracy",
     "constant": "What a constant answer scores",
+    "shift": "Label shift: total variation between the class shares of training and test nodes",
 }
 _PRINTED_GAIN = (
     *(POINTS, PAPER_GAIN, RATIO_WITH_HALF, PAPER_RATIO.but(title="paper's"), P, P_HOLM),
@@ -137,14 +143,13 @@ _PRINTED_GAIN = (
 
 def results_of(comparison: Comparison) -> list[Result]:
     """Every score, with its gain over the plain backbone."""
-    metrics = {(row.graph, row.condition): row.metric for row in comparison.rows}
     gains = {(c.graph, c.condition, c.method): c for c in comparison.contrasts if not c.rival}
     effects = {(e.graph, e.condition, e.method): e for e in comparison.effects}
-    floors = {(row.graph, row.condition): row.floor for row in comparison.rows}
+    rows = {(row.graph, row.condition): row for row in comparison.rows}
     found = []
     for s in comparison.scores:
-        row, at = (s.graph, s.condition), (s.graph, s.condition, s.method)
-        found.append(Result(s, metrics[row], gains.get(at), effects.get(at), floors[row]))
+        row, at = rows[s.graph, s.condition], (s.graph, s.condition, s.method)
+        found.append(Result(s, row.metric, gains.get(at), effects.get(at), row.floor, row.shift))
     return found
 
 
@@ -194,7 +199,7 @@ def scores_table(comparison: Comparison) -> Table:
         "active": "Share of epochs in which the penalty had a gradient",
     }
     fields = (
-        *(GRAPH, CONDITION, METHOD, MEAN, HALF, BALANCED, FLOOR, PAPER),
+        *(GRAPH, CONDITION, METHOD, MEAN, HALF, BALANCED, FLOOR, SHIFT, PAPER),
         *(EFFECT, EFFECT_HALF, SIGNED_VERDICT, *_GAIN, ACTIVE),
     )
     return table_of(

@@ -21,6 +21,8 @@ from clar_tune.report.texts import name
 
 CONSTANT = "constant"
 """The column of what a constant answer scores."""
+BALANCED = "balanced acc."
+"""The line of balanced accuracy; without its last word it would be taken for the protocol."""
 
 
 class Found(NamedTuple):
@@ -66,7 +68,9 @@ def _row(row: ComparedRow, label: str, found: list[Found], *, floors: bool) -> R
     below = [b for b in _below(row, found) if any(cell.text for cell in b.cells)]
     if floors:
         cells.append(constant)
-        below = [replace(b, cells=(*b.cells, Cell())) for b in below]
+        of_balanced = Cell(row.balanced_floor, numbers.score(row.balanced_floor, row.metric))
+        constants = {BALANCED: of_balanced}
+        below = [replace(b, cells=(*b.cells, constants.get(b.name, Cell()))) for b in below]
     return Row(Heading(label, name(row.graph), small, graph=row.graph), tuple(cells), tuple(below))
 
 
@@ -98,7 +102,7 @@ def _below(row: ComparedRow, found: list[Found]) -> tuple[Below, ...]:
     sign = "× " if any(gain and gain.paper_ratio is not None for gain in gains) else ""
     paper = "paper's ratio" if any(cell.text for cell in ratios) else "paper"
     return (
-        Below("balanced", balanced, media=(PRINT, PAGE) if row.is_shifted else (PAGE,)),
+        Below(BALANCED, balanced, media=(PRINT, PAGE) if row.is_shifted else (PAGE,)),
         Below("ratio to plain", ratios, sign="× "),
         Below("effect" if any(one.effect for one in found) else "gain", points, media=(PAGE,)),
         Below(paper, papers, "paper", sign),

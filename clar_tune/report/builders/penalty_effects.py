@@ -1,12 +1,20 @@
 """What each penalty does: its effect with both halves and scopes, over graphs, and backbones."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from clar_tune.analysis import Comparison, Contrast, OverGraphs, PenaltyEffect, ShiftPart
+from clar_tune.analysis import (
+    Comparison,
+    Contrast,
+    OverGraphs,
+    PenaltyEffect,
+    ShiftPart,
+    margin_of,
+)
 from clar_tune.report.blocks import PAGE, PRINT, SIGNS, Cell, Column, Table, mark_of
 from clar_tune.report.builders.effects import COMPARE_HAS_ALL
 from clar_tune.report.builders.fields import Field, count, number, table_of, text, words
+from clar_tune.report.builders.notes import AT_FLOOR
 from clar_tune.report.numbers import gain, in_percent, p_value, size
 from clar_tune.report.texts import place
 
@@ -40,24 +48,30 @@ def _p(title: str, value: Value, help: str) -> Field[Cellular]:
     return number(title, lambda c: Cell(value(c.effect), p_value(value(c.effect))), help)
 
 
-def verdict_cell(verdict: str, *, small: bool = False, signed: bool = False) -> Cell:
-    """A verdict, with its sign where colours are seen."""
+def verdict_cell(verdict: str, added: str = "", *, signed: bool = False) -> Cell:
+    """A verdict and what is added to it, with its sign where colours are seen."""
     mark = mark_of(verdict)
-    told = f"{'no result' if verdict == 'none' else verdict}{' (small)' * small}"
+    told = f"{'no result' if verdict == 'none' else verdict} {added}".strip()
     return text(f"{SIGNS[mark]} {told}".strip() if signed else told, mark)
 
 
 def _verdict(found: Cellular) -> Cell:
     effect = found.effect
-    return Cell(effect.verdict, *_shown(effect, signed=False))
+    return Cell(effect.verdict, *_shown(found, signed=False))
 
 
 def _signed_verdict(found: Cellular) -> Cell:
-    return Cell(found.effect.verdict, *_shown(found.effect, signed=True))
+    return Cell(found.effect.verdict, *_shown(found, signed=True))
 
 
-def _shown(effect: PenaltyEffect, *, signed: bool) -> tuple[str, str]:
-    cell = verdict_cell(effect.verdict, small=effect.small, signed=signed)
+def _shown(found: Cellular, *, signed: bool) -> tuple[str, str]:
+    effect, added = found.effect, ""
+    if effect.small:
+        limit = margin_of(effect.margin) if in_percent(found.metric) else "margin"
+        added = f"(< {limit})"
+    elif effect.is_identical:
+        added = "(identical finals)"
+    cell = verdict_cell(effect.verdict, added, signed=signed)
     return cell.text, cell.mark
 
 
@@ -68,10 +82,13 @@ def _detectable(found: Cellular) -> Cell:
 
 
 def _collapsed(found: Cellular) -> Cell:
+    """Of how many arms with J finals each: ``2 of 4 × 20``."""
     effect = found.effect
-    return Cell(
-        effect.collapsed, f"{effect.collapsed}/{effect.finals}" if effect.collapsed else ""
-    )
+    if not effect.collapsed:
+        return Cell(effect.collapsed)
+    arms, rest = divmod(effect.finals, effect.units)
+    of = f"{effect.finals}" if rest else f"{arms} × {effect.units}"
+    return Cell(effect.collapsed, f"{effect.collapsed} of {of}")
 
 
 PLACE: Field[Cellular] = Field(
@@ -98,7 +115,7 @@ ON_PLAIN = _difference(
     "The winners side by side",
 )
 BALANCED = _difference(
-    *("balanced", lambda e: e.balanced, lambda e: e.balanced_half),
+    *("balanced acc.", lambda e: e.balanced, lambda e: e.balanced_half),
     "The effect on balanced accuracy",
 )
 OVER_NL = _difference(
@@ -140,11 +157,16 @@ def effects_table(comparison: Comparison) -> Table:
         *((BALANCED,) if any(row.is_shifted for row in comparison.rows) else ()),
         *(OVER_NL, OVER_ANY, UNITS, COLLAPSED, NEEDED),
     )
-    unit = ", in points" if all(in_percent(c.metric) for c in _cells(comparison)) else ""
-    title = f"Effect of the penalty{unit}: on less off, at the configurations this search found"
+    unit = _unit(cell.metric for cell in _cells(comparison))
+    title = f"Effect of the penalty{unit}: on less off, at {_configurations(comparison)}"
     return table_of(
         "effects-of-penalties", title, fields, _cells(comparison), 2, grouped=True, media=(PRINT,)
     )
+
+
+def _configurations(comparison: Comparison) -> str:
+    searched = comparison.is_searched
+    return "the configurations this search found" if searched else "these configurations"
 
 
 def effects_page_table(comparison: Comparison) -> Table:
@@ -157,9 +179,9 @@ def effects_page_table(comparison: Comparison) -> Table:
             NEEDED,
         ),
         *(_cells(comparison), 3),
-        "At the configurations this search found, what switching the penalty on changes.",
+        f"At {_configurations(comparison)}, what switching the penalty on changes.",
         optional=(
-            *("condition", "± nodes", "cross - plain", "on - plain", "balanced", "on - nl"),
+            *("condition", "± nodes", "cross - plain", "on - plain", "balanced acc.", "on - nl"),
             *("on - any", "collapsed", "needed", "detectable"),
         ),
         all_in=COMPARE_HAS_ALL,
@@ -195,42 +217,61 @@ def over_graphs_table(comparison: Comparison) -> Table:
     """The mean of each method's effects over distinct graphs, with three intervals."""
 
     def half(title: str, value: Callable[[OverGraphs], float | None]) -> Field[OverGraphs]:
-        return number(title, lambda o: Cell(value(o), size(value(o), "accuracy")))
+        return number(title, lambda o: Cell(value(o), size(value(o), o.metric)))
 
     fields: tuple[Field[OverGraphs], ...] = (
         words("method", lambda o: o.method),
         words("question", lambda o: "effect" if o.question == "effect" else "tuned gain"),
         count("graphs", lambda o: len(o.graphs)),
-        number("mean", lambda o: Cell(o.mean, gain(o.mean, "accuracy"))),
+        number("mean", lambda o: Cell(o.mean, gain(o.mean, o.metric))),
         half("± these graphs", lambda o: o.these_half),
         half("± graphs like these", lambda o: o.like_these_half),
         half("± one more graph", lambda o: o.one_more_half),
         Field(Column("verdict"), lambda o: verdict_cell(o.verdict) if o.verdict else Cell()),
         words("left out", lambda o: ", ".join(o.left_out)),
     )
-    title = "Over distinct graphs, in points"
-    return table_of("over-graphs", title, fields, comparison.over_graphs, 2, media=(PRINT, PAGE))
+    found = comparison.over_graphs
+    title = f"Over distinct graphs{_unit(over.metric for over in found)}"
+    return table_of("over-graphs", title, fields, found, 2, media=(PRINT, PAGE))
+
+
+def _unit(metrics: Iterable[str]) -> str:
+    return ", in points" if all(map(in_percent, metrics)) else ""
+
+
+def shift_title(parts: Sequence[ShiftPart]) -> str:
+    """Only with the same configurations it is known where the difference comes from."""
+    if all(part.same for part in parts):
+        return "The part of each effect that comes with the splits"
+    return "Difference of effects (splits and configurations)"
 
 
 def shift_part_table(parts: list[ShiftPart]) -> Table:
-    """How much of each effect comes with the splits."""
+    """How far effects differ between two runs; what is at the floor is marked."""
     names = parts[0].protocols if parts else ("", "")
 
-    def value(title: str, of: Callable[[ShiftPart], float]) -> Field[ShiftPart]:
-        return number(title, lambda p: Cell(of(p), gain(of(p), "accuracy")))
+    def value(title: str, of: Callable[[ShiftPart], float], side: int) -> Field[ShiftPart]:
+        def cell(part: ShiftPart) -> Cell:
+            floor = AT_FLOOR * (part.verdicts[side] == "at the floor")
+            return Cell(of(part), gain(of(part), part.metric) + floor)
+
+        return number(title, cell)
 
     fields: tuple[Field[ShiftPart], ...] = (
         Field(Column("graph"), lambda p: Cell(p.graph, place(p.graph, p.condition))),
         words("method", lambda p: p.method),
-        value(names[0] or "one", lambda p: p.one),
-        value(names[1] or "other", lambda p: p.other),
+        value(names[0] or "one", lambda p: p.one, 0),
+        value(names[1] or "other", lambda p: p.other, 1),
         number(
             "difference",
             lambda p: Cell(
-                p.difference, gain(p.difference, "accuracy"), half=size(p.half, "accuracy")
+                p.difference, gain(p.difference, p.metric), half=size(p.half, p.metric)
             ),
         ),
     )
-    title = "The part of each effect that comes with the splits, in points"
-    note = "Difference of the two effects with Welch's 95 % interval."
-    return table_of("shift-part", title, fields, parts, 2, note, grouped=True)
+    title = f"{shift_title(parts)}{_unit(part.metric for part in parts)}"
+    note = "Difference: the first less the second, with Welch's 95 % interval."
+    if any("at the floor" in part.verdicts for part in parts):
+        note += f" {AT_FLOOR} at the floor: no side of that effect beats a constant answer."
+    shown = (PRINT, PAGE)
+    return table_of("shift-part", title, fields, parts, 2, note, grouped=True, media=shown)

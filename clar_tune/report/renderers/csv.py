@@ -26,7 +26,8 @@ def rendered(documents: Sequence[Document]) -> str:
 
 def _records(document: Document) -> Iterator[dict[str, Any]]:
     for record in document.flat.records():
-        yield {**record, **document.origin}
+        own = {name: value for name, value in record.items() if value is not None}
+        yield {**record, **document.origin, **own}
     for table in document.data_tables():
         for record in table.records():
             yield {**document.origin, "record": table.ident, **record}

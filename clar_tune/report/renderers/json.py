@@ -12,8 +12,14 @@ FORMAT = 1
 
 
 def rendered(documents: Sequence[Document]) -> str:
-    """All documents in one list, whatever their number; the same input gives the same text."""
-    whole = {"format": FORMAT, "comparisons": [data_of(document) for document in documents]}
+    """Documents of each kind in one list, whatever their number.
+
+    The same input gives the same text.
+    """
+    kinds: dict[str, list[dict[str, Any]]] = {"comparisons": []}
+    for document in documents:
+        kinds.setdefault(document.ident, []).append(data_of(document))
+    whole = {"format": FORMAT, **kinds}
     return json.dumps(whole, indent=2, allow_nan=False) + "\n"
 
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 
 def header(method: str, room: int) -> tuple[str, ...]:
@@ -19,12 +20,23 @@ def header(method: str, room: int) -> tuple[str, ...]:
 
 
 def side_by_side(widths: Sequence[int], room: int) -> list[range]:
-    """Columns in as few blocks as possible, none wider than ``room``, of nearly equal size."""
-    for size in range(len(widths), 0, -1):
-        number = -(-len(widths) // size)
-        even = -(-len(widths) // number)
-        starts = range(0, len(widths), even)
-        found = [range(start, min(start + even, len(widths))) for start in starts]
-        if size == 1 or all(sum(widths[c] for c in block) <= room for block in found):
-            return found
-    return [range(0)]
+    """Columns in as few blocks as possible, none wider than ``room``.
+
+    They are of nearly equal size where that takes no further block.
+    """
+    full = _filled(widths, room)
+    each = -(-len(widths) // len(full)) or 1
+    starts = range(0, len(widths), each)
+    even = [range(start, min(start + each, len(widths))) for start in starts]
+    fits = all(sum(widths[column] for column in block) <= room for block in even)
+    return even if even and fits else full
+
+
+def _filled(widths: Sequence[int], room: int) -> list[range]:
+    """Columns in blocks that each hold as many as they can, one at least."""
+    starts, used = [0], 0
+    for column, width in enumerate(widths):
+        if used and used + width > room:
+            starts, used = [*starts, column], 0
+        used += width
+    return [range(*ends) for ends in pairwise((*starts, len(widths)))]

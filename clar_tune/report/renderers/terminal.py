@@ -156,11 +156,24 @@ def _lines(table: Table, width: int) -> Iterator[RenderableType]:
     """One table, or several with the same names where the numbers do not fit side by side."""
     titles = [column.title for column in table.columns]
     texts = [titles, *(list(map(_text, line.cells)) for line in table.lines)]
-    widths = [max(map(cell_len, column)) for column in zip(*texts, strict=True)]
+    widths, words = (
+        [max(map(length, column)) for column in zip(*texts, strict=True)]
+        for length in (cell_len, _longest_word)
+    )
     gap = 2 if sum(2 + own for own in widths) - 2 <= width else 1
-    least = [min(own, LEAST_ROOM) for own in widths[: table.heads]]
-    room = width - sum(gap + own for own in least) + gap
-    for block in side_by_side([gap + own for own in widths[table.heads :]], room):
+    heads = list(zip(widths, words, strict=True))[: table.heads]
+    whole = [min(own, max(word, LEAST_ROOM), LABEL_ROOM) for own, word in heads]
+    folded = [min(own, LEAST_ROOM) for own, _ in heads]
+    cuts = [
+        (
+            side_by_side([gap + own for own in widths[table.heads :]], width - _room(least, gap)),
+            least,
+        )
+        for least in (whole, folded)
+    ]
+    # No word of a name is broken unless that spares a block.
+    cut, least = min(cuts, key=lambda tried: len(tried[0]))
+    for block in cut:
         yield from [Text()] if block.start else []
         shown = _empty_table(gap)
         for title, own in zip(titles, least, strict=False):
@@ -176,6 +189,15 @@ def _lines(table: Table, width: int) -> Iterator[RenderableType]:
             cells = (first, *line.cells[1 : table.heads], *(line.cells[p] for p in places))
             shown.add_row(*(Text(_text(cell), style=STYLES.get(cell.mark, "")) for cell in cells))
         yield shown
+
+
+def _room(names: Sequence[int], gap: int) -> int:
+    """Of names side by side."""
+    return sum(gap + own for own in names) - gap
+
+
+def _longest_word(text: str) -> int:
+    return max(map(cell_len, text.split()), default=0)
 
 
 def _text(cell: Cell) -> str:

@@ -126,7 +126,7 @@ def test_a_clear_loss_is_said():
     worse["gcn+clar"] = [0.50, 0.52, 0.55, 0.56, 0.58]
     comparison = compare([table(worse)])
     assert effect_of(comparison, "gcn+clar").verdict == "worse"
-    assert comparison.headline == "CLAR: effect decided in 1 of 1 cell: worse in 1"
+    assert comparison.headline == "CLAR: effect decided in 1 of 1 cell: better in none, worse in 1"
     assert any("orse: gcn+clar on texas (-9.80 ± 0.56)" in t for t in comparison.conclusions)
 
 
@@ -236,6 +236,11 @@ class TestJoining:
         [
             pytest.param(
                 {"numbers": 1}, f"version of the numbers is {NUMBERS_VERSION} and 1", id="numbers"
+            ),
+            pytest.param(
+                {"numbers": NUMBERS_VERSION - 1},
+                f"version of the numbers is {NUMBERS_VERSION} and {NUMBERS_VERSION - 1}",
+                id="numbers of the last version",
             ),
             pytest.param({"settings": "paper"}, "settings is tuned and paper", id="settings"),
         ],

@@ -1,19 +1,25 @@
 """Effects over distinct graphs, and between runs with other splits: worked examples."""
 
+import csv
+import json
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy import stats
 from support.arm_scores import run_with
+from support.results import replanned
 
 from clar_tune.analysis.comparison import compare, compare_all
 from clar_tune.analysis.effect_records import PenaltyEffect
 from clar_tune.analysis.over_graphs import effects_over_graphs
+from clar_tune.analysis.records import Row
 from clar_tune.analysis.shift_part import shift_part_of
 from clar_tune.errors import StoreError
 from clar_tune.graphs import known_facts
+from clar_tune.records import to_stored
 from clar_tune.report import documents_of, render
+from clar_tune.report.builders.penalty_effects import over_graphs_table
 
 
 def effect(graph: str, value: float, error: float = 0.01, freedom: int = 9) -> PenaltyEffect:
@@ -31,10 +37,38 @@ def effect(graph: str, value: float, error: float = 0.01, freedom: int = 9) -> P
     )
 
 
-def over(*effects: PenaltyEffect, trials: dict[str, int] | None = None):
+def over(*effects: PenaltyEffect, trials: dict[str, int] | None = None, metric: str = "accuracy"):
     facts = {e.graph: known_facts(e.graph) for e in effects}
     budgets = {(e.graph, "", e.method): (trials or {}).get(e.graph, 16) for e in effects}
-    return effects_over_graphs(effects, facts, budgets)
+    rows = [
+        Row(graph=e.graph, condition="", protocol=e.protocol, metric=metric, notes=())
+        for e in effects
+    ]
+    return effects_over_graphs(effects, rows, facts, budgets)
+
+
+def test_errors_are_told_in_their_own_unit():
+    (found,) = over(effect("cora", 0.01), effect("actor", 0.03), metric="mse")
+    assert found.metric == "mse" and to_stored(found)["metric"] == "mse"
+    (usual,) = over(effect("cora", 0.01), effect("actor", 0.03))
+    assert "metric" not in to_stored(usual)
+    base = compare([run_with(lambda graph, arm, i: 0.7)])
+    shown = [over_graphs_table(replace(base, over_graphs=(one,))) for one in (found, usual)]
+    assert [table.title for table in shown] == [
+        "Over distinct graphs",
+        "Over distinct graphs, in points",
+    ]
+    assert [table.lines[0].cells[3].text for table in shown] == ["+0.0200", "+2.00"]
+
+
+def test_graphs_with_other_finals_are_left_out():
+    def score(graph: str, arm: str, index: int) -> float:
+        return 0.7 + 0.01 * (arm in ("on", "cross")) + 0.001 * (index * len(graph) % 7)
+
+    run = run_with(score, graphs="cora, actor, photo")
+    more = tuple(replanned(s, finals=20) if s.graph == "photo" else s for s in run.studies)
+    (found,) = compare([replace(run, studies=more)]).over_graphs
+    assert (found.graphs, found.left_out) == (("cora", "actor"), ("photo",))
 
 
 def test_three_intervals_of_one_mean():
@@ -124,12 +158,70 @@ class TestShiftPart:
         assert found.half == pytest.approx((interval.high - interval.low) / 2)
         assert found.protocols == ("balanced-60-20-20", "random-60-20-20")
 
-    def test_they_are_two_tables_and_a_third(self):
+    def test_they_are_two_tables_and_a_third_before_them(self):
         text = render(documents_of(compare_all(self.runs()), apart=True), "terminal")
         assert text.count("What can be concluded") == 2
-        assert "Effects differ between these splits in 1 of 1 cell" in text
+        assert text.splitlines()[1:3] == [
+            "CLAR: the part of each effect that comes with the splits, balanced-60-20-20 less "
+            "random-60-20-20:",
+            "above 0 in 1, below 0 in 0 of 1 cell with the penalty in use in both, by unadjusted "
+            "95 % intervals",
+        ]
         assert "The part of each effect that comes with the splits, in points" in text
         assert "balanced-60-20-20" in text and "difference" in text
+
+    def test_with_other_configurations_it_is_no_part_of_the_splits(self):
+        first, second = self.runs()
+        searched = replace(
+            second,
+            studies=tuple(
+                replace(
+                    study,
+                    trials=tuple(replace(t, params={**t.params, "lr": 0.5}) for t in study.trials),
+                )
+                if study.method == "gcn"
+                else study
+                for study in second.studies
+            ),
+        )
+        compared = compare_all([first, searched])
+        text = render(documents_of(compared, apart=True), "terminal")
+        assert "Difference of effects (splits and configurations), in points" in text
+        assert "comes with the splits" not in text
+        (part,) = shift_part_of(*compared)
+        assert not part.same
+
+    def test_cells_without_a_penalty_in_use_are_left_out(self):
+        first, second = compare_all(self.runs())
+        unused = tuple(replace(e, verdict="unused", error=0.0) for e in second.effects)
+        assert shift_part_of(first, replace(second, effects=unused)) == []
+
+    def test_only_clar_is_counted_and_the_floor_is_marked(self):
+        def with_prior(comparison, verdict):
+            (clar,) = comparison.effects
+            prior = replace(clar, method="gcn+prior", regularizer="prior")
+            return replace(comparison, effects=(prior, replace(clar, verdict=verdict)))
+
+        first, second = compare_all(self.runs())
+        both = [with_prior(first, "better"), with_prior(second, "at the floor")]
+        text = " ".join(render(documents_of(both, apart=True), "terminal").split())
+        assert text.split(" ", 1)[1].startswith("CLAR: the part")
+        assert "of 1 cell with the penalty in use in both (1 at the floor in a run)" in text
+        assert text.count("⊥") == 2, "beside the number, and in the note"
+
+    def test_programs_get_the_difference_with_its_interval(self):
+        documents = documents_of(compare_all(self.runs()), apart=True)
+        (part,) = shift_part_of(*compare_all(self.runs()))
+        whole = json.loads(render(documents, "json"))
+        assert [one["runs"] for one in whole["comparisons"]] == [["balanced"], ["random"]]
+        (shift,) = whole["shift_parts"]
+        (cell,) = shift["cells"]
+        assert shift["runs"] == ["balanced", "random"] and shift["headline"]
+        assert (cell["difference"], cell["half"]) == (part.difference, part.half)
+        lines = list(csv.DictReader(render(documents, "csv").splitlines()))
+        (line,) = [line for line in lines if line["record"] == "shift_part"]
+        assert float(line["half"]) == pytest.approx(part.half)
+        assert line["runs"] == "balanced random"
 
     def test_they_are_not_one_table(self):
         with pytest.raises(StoreError, match="cannot stand in one table"):

@@ -9,7 +9,7 @@ from support.final_scores import CLEAR, table
 
 from clar_tune.analysis.comparison import compare
 from clar_tune.analysis.effect_records import PenaltyEffect
-from clar_tune.analysis.effect_sentences import headline_of, undecided_cells
+from clar_tune.analysis.effect_sentences import contrary_cells, headline_of, undecided_cells
 from clar_tune.analysis.records import Row
 
 ROW = Row(
@@ -43,7 +43,7 @@ def many(**counts: int) -> list[PenaltyEffect]:
         (
             {"better": 3, "worse": 1, "equal": 7, "undecided": 3, "unused": 1},
             "CLAR: effect decided in 11 of 15 cells: better in 3, worse in 1, "
-            "equal within 1 point in 7",
+            "equal within 1 point in 7; undecided in 3, unused in 1",
         ),
         (
             {"undecided": 2, "floor": 1},
@@ -122,3 +122,33 @@ def test_no_sentence_says_that_a_method_improves_another():
         text.startswith("At the configurations this search found, switching the penalty on")
         for text in found.conclusions
     )
+
+
+@pytest.mark.parametrize(
+    ("kept", "crossed", "told"),
+    [
+        ((0.02, 0.01), (-0.18, 0.02), True),
+        ((0.02, 0.03), (-0.18, 0.02), False),  # the first may be none
+        ((0.02, 0.01), (0.18, 0.02), False),
+        ((0.02, 0.01), (None, None), False),
+    ],
+)
+def test_halves_that_contradict_each_other_are_told(kept, crossed, told):
+    halves = dict(zip(("kept", "kept_half"), kept, strict=True))
+    halves |= dict(zip(("crossed", "crossed_half"), crossed, strict=True))
+    said = list(contrary_cells([effect("worse", **halves)], METRICS))
+    line = (
+        "The penalty helps beside one winner's shared parameters and harms beside the other's: "
+        "gcn+clar on texas (own +2.00 ± 1.00, plain's -18.00 ± 2.00). "
+        "Effect and verdict are of the mean."
+    )
+    assert said == [line] * told
+
+
+def test_contradicting_halves_stand_beside_what_is_decided():
+    spread = np.linspace(-0.002, 0.002, 20)
+    level = {"on": 0.82, "off": 0.80, "cross": 0.60, "plain": 0.82}
+    run = run_with(lambda graph, arm, i: level.get(arm, 0.8) + spread[i] * (arm == "on"), 20)
+    first, second, *_ = compare([run]).conclusions
+    assert first.startswith("At the configurations this search found")
+    assert second.startswith("The penalty helps beside one winner's")

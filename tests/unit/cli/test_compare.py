@@ -17,7 +17,7 @@ from clar_tune.store import Store
 SPACE = """
 description: no search, only finals
 graphs: [texas, cornell]
-methods: [gcn, gcn+clar]
+methods: [gcn, sage, gcn+clar]
 protocol: balanced-60-20-20
 finals: 5
 settings:
@@ -178,3 +178,18 @@ def test_how_to_read_it_is_printed_on_demand(tmp_path):
     assert "How to read it" not in short and "--explain prints" in short
     assert "How to read it" in long and "--explain prints" not in long
     assert short.splitlines()[1].startswith("CLAR: effect decided in ")
+
+
+def test_a_baseline_that_is_not_there_is_refused(tmp_path):
+    keep(tmp_path, "one")
+    refused = ask(tmp_path, "--baseline", "gat")
+    assert refused.exit_code == 1
+    assert "unknown plain backbone of these runs 'gat'" in refused.output
+    assert ask(tmp_path, "--baseline", "gcn").exit_code == 0
+
+
+def test_wider_intervals_are_named_in_print(tmp_path):
+    keep(tmp_path, "one")
+    told = "tuned settings; intervals for new data (Nadeau and Bengio)"
+    assert told in ask(tmp_path, "--interval", "nadeau-bengio").stdout
+    assert told not in ask(tmp_path).stdout

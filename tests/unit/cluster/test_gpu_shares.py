@@ -87,7 +87,7 @@ def test_a_worker_without_a_share_leaves_the_device_alone(cuda, job):
 def test_what_a_training_held_that_ran_out_of_memory_is_free_for_the_next(cuda, job, monkeypatch):
     held = []
 
-    def greedy(job, index, graph, tensors):
+    def greedy(job, index, graph, tensors, seconds):
         block = torch.ones(10)
         held.append(weakref.ref(block))
         raise torch.OutOfMemoryError("CUDA out of memory")

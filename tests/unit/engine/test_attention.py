@@ -45,7 +45,7 @@ def test_attention_dropout_with_given_masks(monkeypatch):
         mask = [keep[place_of[row % 60, column % 60], row // 60] for row, column in ends]
         return weights * torch.tensor(mask) / (1 - rate)
 
-    monkeypatch.setattr(attention, "dropout", same)
+    monkeypatch.setattr(attention, "dropped", same)
     both = run_both(spec, graph)
     np.testing.assert_allclose(both.native, both.torch, rtol=1e-5)
     assert next(calls) == 2 * 21  # the torch path begins one epoch more than it needs

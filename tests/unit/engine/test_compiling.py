@@ -32,6 +32,7 @@ def helper(x):
 def place(tmp_path, monkeypatch) -> Path:
     """A package of two files, and a cache of its own."""
     monkeypatch.setattr(platformdirs, "user_cache_dir", lambda *_, **__: str(tmp_path / "cache"))
+    monkeypatch.setattr(compiling, "cache_folder", cache_folder)  # not that of all other tests
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(sys, "dont_write_bytecode", True)  # files of one second look alike
     return tmp_path
@@ -59,7 +60,7 @@ def test_an_edited_helper_does_not_return_the_old_number(place):
     assert loaded(place, 1).call(10) == 11
     assert loaded(place, 2).call(10) == 12
     assert loaded(place, 1).call(10) == 11
-    assert len([file for file in cache_folder().iterdir() if file.name != "lock"]) == 2
+    assert len([file for file in cache_folder().iterdir() if file.suffix != ".lock"]) == 2
 
 
 def test_what_was_compiled_is_loaded(place, monkeypatch):
@@ -87,7 +88,7 @@ def test_all_files_of_the_package_are_sources():
 @pytest.mark.parametrize("mode", [0o777, 0o770, 0o702])
 def test_a_folder_that_others_can_write_to_is_not_used(place, mode):
     loaded(place, 1)
-    stored = next(file for file in cache_folder().iterdir() if file.name != "lock")
+    stored = next(file for file in cache_folder().iterdir() if file.suffix != ".lock")
     stored.write_bytes(b"not a program")  # as another user could
     cache_folder().chmod(mode)
     with pytest.warns(RuntimeWarning, match="only you can write to"):
@@ -129,6 +130,20 @@ def test_a_full_cache_that_cannot_be_written_to_is_read_in_silence(place, monkey
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert prepared(place).call(10) == 11
+
+
+def test_one_program_does_not_wait_for_another(place):
+    files = [place / "a_helper.py", place / "a_main.py"]
+    loaded(place, 1)
+    main = importlib.import_module("a_main").add
+    first, second = Program(main, "first", files), Program(main, "second", files)
+
+    def beside(call):
+        second.prepare(lambda other: other(1))
+        return call(1)
+
+    first.prepare(beside)  # with one lock for both the second would wait for ever
+    assert first.loadable and second.loadable
 
 
 def test_half_a_program_is_never_seen(place):

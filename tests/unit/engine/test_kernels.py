@@ -24,7 +24,7 @@ from clar_tune.engine.optimiser import adam
 from clar_tune.engine.randomness import fill_words, key_of
 from clar_tune.engine.sparse import add_transposed, drop_entries, multiply
 
-WIDTHS = [8, 16, 24, 32, 40, 56, 72]
+WIDTHS = [8, 16, 24, 32, 40, 56, 72, 136, 224]
 NOTHING = np.zeros(0, np.float32)
 
 

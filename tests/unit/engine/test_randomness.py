@@ -16,6 +16,7 @@ from clar_tune.engine.randomness import (
     threshold,
     uniform,
 )
+from clar_tune.models import dropout
 
 MILLION = 10**6
 
@@ -105,3 +106,9 @@ def test_seeds_that_differ_in_one_bit_have_nothing_in_common(words):
     for bit in (0, 31, 63):
         other = words(seed=1 << bit)
         assert abs((np.bitwise_count(base ^ other) / 32).mean() - 0.5) < 1e-3
+
+
+@pytest.mark.parametrize("rate", [0.0, 1e-6, 0.1, 1 / 3, 0.5, 0.9, 0.99999, 1 - 1e-9])
+def test_the_torch_path_drops_by_the_same_rule(rate):
+    assert dropout.threshold(rate) == called(threshold)(rate)
+    assert np.float32(dropout.scale_of(rate)) == called(scale_of)(rate)

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from clar_tune.models.sparse import Csr, Pattern
+from clar_tune.models.sparse import BLOCK, Csr, Pattern, product
 
 
 @pytest.fixture
@@ -69,6 +69,41 @@ def test_product_and_gradient_equal_the_dense_ones(symmetric):
     ((dense @ y) * weight).sum().backward()
     assert torch.allclose(matrix @ x, dense @ y, atol=1e-6)
     assert torch.allclose(x.grad, y.grad, atol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("width", [3, BLOCK, BLOCK + 1, 2 * BLOCK, 2 * BLOCK + 7, 8 * BLOCK])
+@pytest.mark.parametrize("density", [0.02, 0.5])
+def test_a_wide_product_has_the_bits_of_an_undivided_one(density, width, dtype, monkeypatch):
+    torch.manual_seed(0)
+    full = torch.rand(90, 70, dtype=dtype) * (torch.rand(90, 70) < density)
+    rows, cols = full.nonzero().t()
+    matrix = Csr(Pattern.of(rows, cols, 90, 70), full[rows, cols])
+    x = torch.randn(70, width, dtype=dtype, requires_grad=True)
+    weight = torch.randn(90, width, dtype=dtype)
+    found = []
+    for most in (BLOCK, width):
+        monkeypatch.setattr("clar_tune.models.sparse.BLOCK", most)
+        y = matrix @ x
+        (gradient,) = torch.autograd.grad((y * weight).sum(), x)
+        found.append((y.detach(), gradient))
+    divided, whole = found
+    assert torch.equal(divided[0], whole[0]) and torch.equal(divided[1], whole[1])
+    assert torch.allclose(divided[0], full @ x, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("entries", "width", "blocks"),
+    [(2500, 2 * BLOCK, 2), (2500, 70, 3), (2500, 63, 1), (1000, 70, 1)],
+)
+def test_only_wide_products_with_many_entries_are_divided(entries, width, blocks, monkeypatch):
+    full = torch.zeros(10_000)
+    full[torch.randperm(10_000)[:entries]] = 1.0
+    matrix = full.view(100, 100).to_sparse_csr()
+    calls, add = [], torch.addmm
+    monkeypatch.setattr(torch, "addmm", lambda *args, **out: calls.append(1) or add(*args, **out))
+    assert product(matrix, torch.ones(100, width)).sum() == entries * width
+    assert len(calls) == blocks
 
 
 def test_dropout_drops_stored_values_and_keeps_the_mean():

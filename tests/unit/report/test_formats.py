@@ -33,6 +33,7 @@ from support.swept_scores import (
 from clar_tune.analysis.comparison import compare
 from clar_tune.analysis.records import Across, Comparison, PairAcross
 from clar_tune.report import document_of, numbers, render
+from clar_tune.report.blocks import Cell, Column, Document, Line, Table
 from clar_tune.report.renderers.latex_text import escaped
 from clar_tune.report.renderers.layout import header, side_by_side
 from clar_tune.report.texts import name
@@ -280,6 +281,17 @@ def test_blocks_are_even_and_hold_every_column_once():
     assert side_by_side([10] * 12, 119) == [range(6), range(6, 12)]
     too_wide = [range(1), range(1, 2), range(2, 3)]
     assert side_by_side([10, 99, 10], 50) == too_wide
+    assert side_by_side([30, 30, 10, 10, 10], 60) == [range(2), range(2, 5)], "never one more"
+
+
+def test_names_are_broken_only_where_no_column_can_move_for_them():
+    """Four wide columns would leave no room for the name, but the last one fits below."""
+    widths = (16, 16, 16, 16, 4, 4, 4)
+    columns = (Column("graph"), *(Column(f"c{n}", True) for n in range(len(widths))))
+    cells = (Cell(text="csbm-homophily"), *(Cell(text="9" * width) for width in widths))
+    table = Table(ident="t", title="A table", columns=columns, lines=(Line(cells),))
+    text = render([Document((table,), stored={}, flat=table, origin={})], "terminal", width=80)
+    assert [line.split()[0] for line in text.splitlines() if "9" in line] == ["csbm-homophily"] * 2
 
 
 def test_names_of_methods_break_where_they_have_joints():
@@ -329,11 +341,19 @@ def test_a_constant_stands_beside_all_scores_in_every_format():
 
 
 def test_balanced_accuracy_stands_below_where_labels_shift():
-    assert "  balanced  " not in printed("table", plain())
+    assert "  balanced acc." not in printed("table", plain())
     rows = tuple(replace(row, shift=0.3) for row in plain().rows)
     text = printed("table", replace(plain(), rows=rows))
-    (line, *_) = (line for line in text.splitlines() if line.startswith("  balanced "))
+    (line, *_) = (line for line in text.splitlines() if line.startswith("  balanced acc. "))
     assert f"{100 * plain().scores[0].balanced:.2f}" in line
+    assert line.endswith(" 20.00"), "beside it what a constant answer has"
+
+
+def test_the_page_has_label_shift_in_every_line_of_scores():
+    tables = (block for block in document_of(plain()).blocks if isinstance(block, Table))
+    (table,) = (block for block in tables if block.ident == "scores")
+    (column,) = (n for n, own in enumerate(table.columns) if own.title == "shift")
+    assert {line.cells[column].text for line in table.lines} == {"0.03"}
 
 
 def test_marks_are_explained():
@@ -544,7 +564,7 @@ def test_a_column_is_named_in_short_lines():
 def test_ratios_stand_below_errors_and_the_papers_below_them():
     lines = printed("table", errors()).splitlines()
     place = next(n for n, line in enumerate(lines) if line.startswith("chameleon (filter=high"))
-    assert lines[place].split()[-2:] == ["0.5020", "0.4518*"]
+    assert lines[place].split()[-3:] == ["0.5020", "0.4518*", "1.000"]
     assert lines[place + 2].split() == ["ratio", "to", "plain", "0.9000"]
     assert lines[place + 3].split() == ["paper's", "ratio", "0.9970"]
     assert "41.6" not in printed("table", errors())  # the paper's scale is unknown

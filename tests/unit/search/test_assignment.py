@@ -167,6 +167,22 @@ def test_long_jobs_go_out_alone(memory, seconds, most):
     assert max(sizes) == most
 
 
+@pytest.mark.parametrize(("engine", "most"), [("torch", 1), ("native", 2)])
+def test_a_worker_gets_long_jobs_for_all_trainings_that_it_does_side_by_side(memory, engine, most):
+    def lasting(job, index):
+        return trained(job, index, pretend(job, index).record.val_score, 10 * BATCH)
+
+    sizes = []
+    scheduler = scheduler_for(plan_from(MANY, engine=engine, threads=2), memory)
+    for number in itertools.count():
+        given = scheduler.assign(str(number))
+        if given is None:
+            break
+        sizes.append(len(given.jobs))
+        scheduler.receive(str(number), batch_of(given, lasting))
+    assert max(sizes) == most
+
+
 def test_others_get_their_share_of_what_is_short(memory):
     scheduler = scheduler_for(plan_from(MANY), memory)
     packed(scheduler)

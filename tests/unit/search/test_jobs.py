@@ -83,8 +83,8 @@ def test_another_graph_than_that_of_the_specification_is_not_trained_on(tiny_gra
 def test_a_repeat_has_no_test_score_and_a_final_has_one(tiny_graph):
     repeat, final = (done(tiny_graph, "gcn", purpose) for purpose in ("repeat", "final"))
     assert isinstance(repeat, TrainingResult) and repeat.test_score is None
-    of_finals = ("test_balanced", "floor", "correct", "tested", "shift")
-    assert [getattr(repeat, name) for name in of_finals] == [None] * 5
+    of_finals = ("test_balanced", "floor", "correct", "tested", "shift", "balanced_floor")
+    assert [getattr(repeat, name) for name in of_finals] == [None] * 6
     assert None not in [getattr(final, name) for name in of_finals]
     assert isinstance(final, TrainingResult) and 0 <= final.test_score <= 1
     assert repeat.test_nodes == final.test_nodes == 3  # a size is told, no label is read

@@ -39,8 +39,8 @@ def noisy(job, index):
     return replace(done, test_score=0.5 + draw.gauss(0, NOISE[spec.graph]))
 
 
-def run_with(train=noisy, workers: int = 1, **options):
-    plan, memory = plan_from(SPACE, **options), Memory()
+def run_with(train=noisy, workers: int = 1, text: str = SPACE, **options):
+    plan, memory = plan_from(text, **options), Memory()
     scheduler = scheduler_for(plan, memory, workers=workers)
     work(scheduler, train)
     return plan, memory, scheduler
@@ -129,6 +129,36 @@ def test_a_final_that_is_given_up_holds_nobody_up():
     again = scheduler_for(plan, memory)
     work(again, noisy)
     assert again.state == "finished"
+
+
+@pytest.mark.parametrize("text", [SPACE.replace("gcn, ", ""), SPACE], ids=["unplanned", "failed"])
+def test_without_a_plain_winner_the_half_that_is_there_decides(text):
+    def train(job, index):
+        if job.purpose == "repeat" and job.spec.method == "gcn":
+            return Failure(index=index, kind="diverged", text="no number")
+        return noisy(job, index)
+
+    plan, memory, scheduler = run_with(train, text=text)
+    scores = {
+        (row.graph, row.method, row.arm, row.repeat): row.test_score for row in memory.finals
+    }
+    for graph in plan.graphs:
+        halves = [
+            [scores[graph, m, "on", n] - scores[graph, m, "off", n] for n in range(4)]
+            for m in ("gcn+nl", "gcn+preg")
+        ]
+        wanted = max(finals_of_stein(first, plan.studies[0].precision) for first in halves)
+        found = numbers(memory, graph)
+        assert all(sorted(own) == list(range(wanted)) for own in found.values())
+        assert ("gcn+nl", "cross") not in found
+        assert (wanted > 4) == (graph == "csbm-heterophily")
+    views = studies_of(
+        manifest_of(plan, {}), memory.trials.values(), memory.finals, memory.scores()
+    )
+    told = {(study.graph, study.method): study.finals_asked for study in views}
+    for study in scheduler.studies:
+        of = study.plan.columns
+        assert told[of.graph, of.method] == study.finals.each
 
 
 def test_a_number_of_finals_that_is_given_leaves_the_rule_out():

@@ -376,7 +376,7 @@ def test_a_plan_keeps_the_engines_that_were_decided_on():
     """As a later version, or another machine, would decide otherwise."""
     native = plan_from(engine="native")
     first, *others = native.studies
-    kept = native.trained_by({first.place: "native"})
+    kept = native.begun_as([first.planned])
     assert [study.engine for study in kept.studies] == ["native", *["torch"] * len(others)]
 
 

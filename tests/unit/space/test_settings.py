@@ -274,6 +274,15 @@ def test_a_condition_stands_above_what_is_said_of_a_graph():
     assert lr.domain == Fixed(0.3)
 
 
+def test_a_method_may_have_a_last_word_on_a_graph():
+    text = "graphs: {texas: {lr: 0.05, methods: {gcn+clar: {lr: 0.07, alpha: 1}}}}"
+    space = blocks(tuned=PUBLISHED + text)
+    assert values(space, CLAR, "texas") == {"lr": 0.07, "dropout": 0.1, "alpha": 1}
+    assert values(space, GCN, "texas") == {"lr": 0.05, "dropout": 0.1}
+    assert values(space, CLAR, "cora") == {"lr": 0.02, "dropout": 0.1}
+    assert all(not study.has_search for study in plan(space).studies)
+
+
 def test_graphs_beyond_the_space_may_have_their_word_too():
     space = blocks(tuned="graphs: {actor: {lr: 0.05}}")
     (study, _) = plan(space, graphs=("actor",)).studies
@@ -287,6 +296,18 @@ def test_graphs_beyond_the_space_may_have_their_word_too():
         ("graphs: {texas: {lrr: 1}}", "graphs.texas.lrr: unknown parameter 'lrr'. Did you mean"),
         ("graphs: {texas: {dropout: 1}}", "graphs.texas.dropout: gcn refuses dropout=1"),
         ("graphs: {texas: {lr: {low: 2, high: 1}}}", "graphs.texas.lr: the range 2 to 1 is emp"),
+        (
+            "graphs: {texas: {methods: {gcn+carl: {alpha: 1}}}}",
+            "graphs.texas.methods.gcn+carl: unknown key 'gcn+carl'. Did you mean 'gcn+clar'?",
+        ),
+        (
+            "graphs: {texas: {methods: {gcn: {alpha: 1}}}}",
+            "graphs.texas.methods.gcn.alpha: unknown parameter of gcn 'alpha'",
+        ),
+        (
+            "graphs: {texas: {methods: {gcn+clar: {samples: 0}}}}",
+            "graphs.texas.methods.gcn+clar.samples: gcn+clar refuses samples=0",
+        ),
         (
             "graphs: {texas: {lr: {value: 1, when: {hidden: 2}}}}",
             "graphs.texas.lr: unknown parameter given to gcn 'hidden'",

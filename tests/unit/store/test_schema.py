@@ -49,7 +49,7 @@ def test_bytes_that_are_no_such_text_are_named():
 
 def test_finals_of_older_versions_are_those_of_winners_without_floors():
     """Whether they come from a write-ahead file or from Parquet."""
-    added = {"arm", "test_balanced", "floor", "correct", "tested", "shift"}
+    added = {"arm", "test_balanced", "floor", "correct", "tested", "shift", "balanced_floor"}
     added |= {"stop", "penalty_above", "penalty_zero", "engine", "cpu"}
     stored = {k: v for k, v in plain("finals", final_row(0)).items() if k not in added}
     (ahead,) = rows_of(FinalRow, table_of("finals", [stored]))
@@ -59,7 +59,7 @@ def test_finals_of_older_versions_are_those_of_winners_without_floors():
     assert ahead == kept
     assert (kept.arm, kept.stop, kept.engine) == ("on", "patience", "torch")
     nothing = added - {"arm", "stop", "engine"}
-    assert [getattr(kept, name) for name in sorted(nothing)] == [None] * 8
+    assert [getattr(kept, name) for name in sorted(nothing)] == [None] * 9
 
 
 def test_text_that_is_no_json_is_named():

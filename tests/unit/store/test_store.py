@@ -29,14 +29,14 @@ CONTRACT = {
     "repeats": (*COMMON, *REPEAT),
     "finals": (
         *(*COMMON, *REPEAT, "test_score"),
-        *("arm", "test_balanced", "floor", "correct", "tested", "shift"),
+        *("arm", "test_balanced", "floor", "correct", "tested", "shift", "balanced_floor"),
     ),
 }
 INT32 = {"trial", "repeat", "repeats", "epochs", "best_epoch"}
 INT64 = {"split_seed", "init_seed"}
 FLOAT64 = {
     *("val_score", "val_loss", "test_score", "seconds", "penalty_active"),
-    *("penalty_above", "penalty_zero", "test_balanced", "floor", "shift"),
+    *("penalty_above", "penalty_zero", "test_balanced", "floor", "shift", "balanced_floor"),
 }
 
 

@@ -13,6 +13,7 @@ from clar_tune.models.method import Method
 from clar_tune.models.tensors import TensorGraph
 from clar_tune.training.floors import (
     balanced_accuracy,
+    balanced_floor,
     class_floor,
     constant_class,
     label_shift,
@@ -60,6 +61,12 @@ def test_balanced_accuracy_is_the_mean_recall_of_the_classes_that_are_there():
     assert balanced_accuracy(correct, labels) == pytest.approx((1 / 2 + 1 + 2 / 3) / 3)
 
 
+def test_the_floor_of_balanced_accuracy_is_one_by_the_classes_that_are_there():
+    """Classes 0, 1 and 4."""
+    assert balanced_floor(np.array([0, 0, 1, 4, 4, 4])) == 1 / 3
+    assert balanced_floor(np.array([2, 2])) == 1
+
+
 def test_shift_is_the_total_variation_of_class_shares():
     """Shares 1/2 1/2 0 against 1/4 0 3/4."""
     assert label_shift(np.array([0, 1]), np.array([0, 2, 2, 2])) == pytest.approx(3 / 4)
@@ -89,6 +96,7 @@ def test_a_final_knows_which_nodes_it_answered_rightly(outer_test):
     assert found.score == right.mean()
     recalls = [right[graph.labels[test] == c].mean() for c in np.unique(graph.labels[test])]
     assert found.balanced == pytest.approx(fmean(recalls))
+    assert found.balanced_floor == 1 / len(recalls)
     assert found.floor == class_floor(graph.labels, split, test)
     assert found.shift == label_shift(graph.labels[split.train], graph.labels[test])
 
@@ -101,7 +109,8 @@ def test_a_constant_answer_scores_the_floor():
     logits[:, constant_class(graph.labels, split)] = 1
     found = scores_on_test(replace(fit, logits=logits), spec, graph)
     assert found.score == found.floor
-    assert found.balanced == pytest.approx(1 / len(np.unique(graph.labels)))
+    assert found.balanced == pytest.approx(found.balanced_floor)
+    assert found.balanced_floor == 1 / len(np.unique(graph.labels))
 
 
 def test_an_error_has_a_floor_and_nothing_that_classes_have(tiny_graph, cache):
@@ -112,7 +121,8 @@ def test_an_error_has_a_floor_and_nothing_that_classes_have(tiny_graph, cache):
     assert found.floor == pytest.approx(
         scores_on_test(replace(fit, logits=mean), spec, graph).score, rel=1e-5
     )
-    assert (found.balanced, found.correct, found.tested, found.shift) == (None,) * 4
+    of_classes = (found.balanced, found.balanced_floor, found.correct, found.tested, found.shift)
+    assert of_classes == (None,) * 5
 
 
 def test_an_area_has_the_floor_of_chance(tiny_graph):
@@ -122,6 +132,7 @@ def test_an_area_has_the_floor_of_chance(tiny_graph):
     found = scores_on_test(fit, spec, graph)
     assert (found.floor, found.correct, found.tested) == (0.5, None, None)
     assert 0 <= found.balanced <= 1 and 0 <= found.shift <= 1
+    assert found.balanced_floor == 0.5
 
 
 MEASURED = {
