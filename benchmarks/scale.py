@@ -12,6 +12,7 @@ With a folder the run can be interrupted (Ctrl-C, or --hours), and the same comm
 """
 
 import json
+import math
 import random
 import resource
 import signal
@@ -247,7 +248,9 @@ def install_stub() -> None:
     tuner.Worker = Worker
 
 
-def made_up(spec: Any, purpose: str, index: int, graph: Any, tensors: Any) -> Any:
+def made_up(
+    spec: Any, purpose: str, index: int, graph: Any, form: Any, seconds: float = math.inf
+) -> Any:
     """A training that takes no time; its score depends on the configuration and the splits."""
     from clar_tune.records import TrainRecord
     from clar_tune.search import TrainingResult
