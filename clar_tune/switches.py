@@ -23,6 +23,9 @@ OFF: Mapping[str, tuple[Params, ...]] = {
 """Of each built-in regularizer the ways to switch it off: with the values of any of them a
 training is that of the plain backbone. A user's own is off when it is not called."""
 
+CORRECTIONS = frozenset({"prior", "seen"})
+"""Built-in regularizers without any penalty, which correct answers once a training is over."""
+
 _NO_COMPLEMENT: tuple[Params, ...] = ({"beta": 0.0}, {"scale": 0.0})
 
 IDLE: Mapping[str, Mapping[str, tuple[Params, ...]]] = {

@@ -51,4 +51,5 @@ from .wording import (
     excerpt as excerpt,
     margin_of as margin_of,
     probability as probability,
+    switched as switched,
 )

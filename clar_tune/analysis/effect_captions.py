@@ -6,7 +6,7 @@ from clar_tune.analysis.effect_records import NODES, PenaltyEffect
 from clar_tune.analysis.families import Judging
 from clar_tune.analysis.scopes import ROLES
 from clar_tune.analysis.verdicts import promise_of_look
-from clar_tune.analysis.wording import counted, margin_of
+from clar_tune.analysis.wording import counted, margin_of, switched
 
 
 def effect_captions(
@@ -36,7 +36,8 @@ def effect_captions(
 def _effect(effects: Sequence[PenaltyEffect], *, searched: bool) -> str:
     """What the number is, with both halves of it or one."""
     at = "the configurations this search found" if searched else "these configurations"
-    what = f"Effect of the penalty: at {at}, what switching the penalty on changes; "
+    changed = switched(effects)
+    what = f"Effect of the {changed}: at {at}, what switching the {changed} on changes; "
     on = "on - off (the regularized winner, its penalty switched off)"
     if effects and all(effect.is_half for effect in effects):
         return (

@@ -196,7 +196,7 @@ class OverGraphs:
 class ShiftPart:
     """How far an effect differs between two runs whose splits differ: Welch's interval.
 
-    It is the part that comes with the splits only where both are of the same configurations.
+    Only where both are of the same configurations do splits alone make it.
     """
 
     graph: str
@@ -211,3 +211,8 @@ class ShiftPart:
     same: bool
     """Whether both are of the same configurations."""
     metric: str = "accuracy"
+
+    @property
+    def regularizer(self) -> str:
+        """That of its method, which may be followed by the condition of a column."""
+        return self.method.partition("+")[2].partition(" ")[0]

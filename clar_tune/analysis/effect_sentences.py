@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from clar_tune.analysis.effect_records import PenaltyEffect
 from clar_tune.analysis.records import CHAMPION, Row
-from clar_tune.analysis.wording import counted, margin_of, named, points, some
+from clar_tune.analysis.wording import counted, margin_of, named, points, some, switched
 from clar_tune.metric import metric_named
 from clar_tune.precision import MOST
 
@@ -82,13 +82,14 @@ def decided_cells(
     """Which effects are decided, with their numbers."""
     at = "At the configurations this search found" if searched else "At these configurations"
     parts = []
+    decided = [effect for effect in effects if effect.verdict in DECIDED]
     for word in DECIDED:
         own = [effect for effect in champion_first(effects) if effect.verdict == word]
         told = _within(own, metrics) if word == "equal" else word
         if own:
             parts.append(f"{told}: {_with_numbers(own, metrics)}")
     if parts:
-        changed = f"switching the penalty on changes {_what(effects, metrics)}"
+        changed = f"switching the {switched(decided)} on changes {_what(effects, metrics)}"
         yield f"{at}, {changed}. {_capital('; '.join(parts))}."
 
 
@@ -161,8 +162,8 @@ def floor_cells(effects: Sequence[PenaltyEffect]) -> Iterator[str]:
     own = [effect for effect in effects if effect.verdict == "at the floor"]
     if own:
         yield (
-            f"At the floor: with and without the penalty no better than a constant answer in "
-            f"{_listed(own, named)}."
+            f"At the floor: with and without the {switched(own)} no better than a constant answer "
+            f"in {_listed(own, named)}."
         )
 
 
@@ -174,7 +175,7 @@ def one_half_cells(effects: Sequence[PenaltyEffect]) -> Iterator[str]:
         listed = f"all {len(own)} cells" if whole else _listed(own, named)
         yield (
             "Only on less off, at the regularized winner's parameters, which lean towards the "
-            f"penalty, so that none is better: {listed}."
+            f"{switched(own)}, so that none is better: {listed}."
         )
 
 
@@ -185,13 +186,13 @@ def contrary_cells(effects: Sequence[PenaltyEffect], metrics: Metrics) -> Iterat
         listed = _listed(
             own,
             lambda e: (
-                f"{named(e)} (own {_difference(e, 'kept', metrics)}, "
-                f"plain's {_difference(e, 'crossed', metrics)})"
+                f"{named(e)} ({_difference(e, 'kept', metrics)} at its own winner's, "
+                f"{_difference(e, 'crossed', metrics)} at the plain winner's)"
             ),
         )
         yield (
-            "The penalty helps beside one winner's shared parameters and harms beside the "
-            f"other's: {listed}. Effect and verdict are of the mean."
+            f"The {switched(own)} helps beside one winner's shared parameters and harms beside "
+            f"the other's: {listed}. Effect and verdict are of the mean."
         )
 
 
@@ -204,18 +205,29 @@ def collapsed_cells(effects: Sequence[PenaltyEffect]) -> Iterator[str]:
 
 
 def complement_cells(effects: Sequence[PenaltyEffect], metrics: Metrics) -> Iterator[str]:
-    """What pairs of the complement do beyond pairs of any nodes, and beyond nl."""
+    """What pairs of the complement do beyond pairs of any nodes, and beyond nl.
+
+    Where an interval lies wholly on one side of 0 its cell is named; where none does, the first.
+    """
     parts = []
     for field, against in (("over_any", "pairs of any nodes"), ("over_nl", "nl")):
         own = [e for e in effects if getattr(e, field) is not None]
-        adds = [e for e in own if getattr(e, field) > (getattr(e, f"{field}_half") or 0.0)]
+        more, less = (
+            [e for e in own if sign * getattr(e, field) > (getattr(e, f"{field}_half") or 0.0)]
+            for sign in (1, -1)
+        )
         if own:
-            listed = some((f"{named(e)} {_difference(e, field, metrics)}" for e in adds or own), 3)
-            parts.append(
-                f"than {against} in {len(adds)} of {counted(len(own), 'cell')} ({listed})"
-            )
+            named_first = more or ([] if less else own)
+            told = f"{counted(len(own), 'cell')}{_with_difference(named_first, field, metrics)}"
+            worse = f" and less in {len(less)}{_with_difference(less, field, metrics)}"
+            parts.append(f"than {against} in {len(more)} of {told}{worse * bool(less)}")
     if parts:
         yield f"The complement does more {', '.join(parts)}, by unadjusted 95 % intervals."
+
+
+def _with_difference(effects: Sequence[PenaltyEffect], field: str, metrics: Metrics) -> str:
+    listed = some((f"{named(e)} {_difference(e, field, metrics)}" for e in effects), 3)
+    return f" ({listed})" if effects else ""
 
 
 def _difference(effect: PenaltyEffect, field: str, metrics: Metrics) -> str:

@@ -1,6 +1,10 @@
-"""How far effects differ between two runs with other splits.
+r"""How far effects differ between two runs with other splits.
 
-With the same configurations it is the part of each effect that comes with the splits.
+.. math:: \Delta = d(\theta_1, \text{splits}_1) - d(\theta_2, \text{splits}_2)
+
+Where the configurations are the same, :math:`\theta_1 = \theta_2`, only splits differ: training
+nodes, and test nodes too. It is no share of the first effect: it is larger than that wherever the
+second is below 0.
 """
 
 import math

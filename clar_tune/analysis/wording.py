@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol, TypeVar
 
 from clar_tune.metric import metric_named
+from clar_tune.switches import CORRECTIONS
 
 
 def counted(count: int, noun: str, nouns: str = "") -> str:
@@ -42,6 +43,19 @@ class Named(Protocol):
 def named(cell: Named) -> str:
     """``gcn+clar on texas (layers=8)``."""
     return f"{cell.method} on {place(cell.graph, cell.condition)}"
+
+
+class Regularized(Protocol):
+    """What is of a regularizer."""
+
+    @property
+    def regularizer(self) -> str: ...  # noqa: D102
+
+
+def switched(cells: Iterable[Regularized]) -> str:
+    """What is switched on in some cells; of a user's own it is not known whether it corrects."""
+    corrects = any(cell.regularizer in CORRECTIONS for cell in cells)
+    return "penalty or correction" if corrects else "penalty"
 
 
 T = TypeVar("T")

@@ -104,7 +104,7 @@ def winners(run: str, store: str) -> None:
     """Print a space in which every method of a run has its winner's values: nothing is searched.
 
     RUN is a name, the beginning of one, or `latest`. Trained under another protocol, the same
-    configurations tell what of an effect comes with the splits.
+    configurations tell how far an effect changes with the splits.
 
     \b
     Example:

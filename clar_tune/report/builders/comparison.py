@@ -47,7 +47,7 @@ def document_of(
 def documents_of(
     comparisons: Sequence[Comparison], *, explain: bool = True, apart: bool = False
 ) -> list[Document]:
-    """All comparisons; before two whose runs differ in their splits, what comes with these."""
+    """All comparisons; before two whose runs differ in their splits, how far effects do."""
     documents = [document_of(comparison, explain=explain) for comparison in comparisons]
     parts = shift_part_of(*comparisons) if apart and len(comparisons) == 2 else []
     return [_shift_document(comparisons, parts), *documents] if parts else documents
@@ -72,21 +72,23 @@ def _shift_document(comparisons: Sequence[Comparison], parts: list[ShiftPart]) -
 
 def _shift_headline(parts: Sequence[ShiftPart]) -> str:
     """Of clar, or of the first regularizer."""
-    names = [part.method.partition("+")[2].partition(" ")[0] for part in parts]
+    names = [part.regularizer for part in parts]
     first = CHAMPION if CHAMPION in names else names[0]
-    own = [part for part, name in zip(parts, names, strict=True) if name == first]
+    own = [part for part in parts if part.regularizer == first]
     larger, smaller = (
         sum(sign * part.difference > (part.half or 0.0) for part in own) for sign in (1, -1)
     )
     floors = sum("at the floor" in part.verdicts for part in own)
-    cells = counted(len(own), "cell")
-    told = f" ({floors} at the floor in a run)" if floors else ""
+    told = f" ({floors} of them at the floor in a run)" if floors else ""
     one, other = parts[0].protocols
-    title = penalty_effects.shift_title(parts)
+    changed = sum(not part.same for part in own)
+    where = f" in {counted(changed, 'cell')}" * (changed < len(own))
+    same = " of the same configurations" * (not changed)
+    many = f"{larger or 'none'} and smaller in {smaller or 'none'} of {counted(len(own), 'cell')}"
+    too = f", where configurations differ too{where}" * bool(changed)
     return (
-        f"{first.upper()}: {title[0].lower()}{title[1:]}, {one} less {other}: above 0 in "
-        f"{larger}, below 0 in {smaller} of {cells} with the penalty in use in both{told}, "
-        "by unadjusted 95 % intervals"
+        f"{first.upper()}: the effect{same} on {one} less that on {other}{too}: "
+        f"larger on {one} in {many}{told}, by unadjusted 95 % intervals"
     )
 
 

@@ -18,7 +18,7 @@ _MEANINGS = {
     USED_UP: "fewer trials than asked for: the space is used up",
     NOT_FULL: "no trial had all repeats: the winner comes from the highest rung",
     WEIGHTLESS: "weight 0: the plain backbone",
-    AS_NL: "beta 0: the same as nl",
+    AS_NL: "beta 0: no complement, as in nl",
     AT_FLOOR: "not above the constant answer",
 }
 

@@ -10,6 +10,7 @@ from clar_tune.analysis import (
     PenaltyEffect,
     ShiftPart,
     margin_of,
+    switched,
 )
 from clar_tune.report.blocks import PAGE, PRINT, SIGNS, Cell, Column, Table, mark_of
 from clar_tune.report.builders.effects import COMPARE_HAS_ALL
@@ -158,10 +159,20 @@ def effects_table(comparison: Comparison) -> Table:
         *(OVER_NL, OVER_ANY, UNITS, COLLAPSED, NEEDED),
     )
     unit = _unit(cell.metric for cell in _cells(comparison))
-    title = f"Effect of the penalty{unit}: on less off, at {_configurations(comparison)}"
+    halves = _halves(comparison.effects)
+    of = f"Effect of the {switched(comparison.effects)}{unit}{f': {halves}' * bool(halves)}"
+    title = f"{of}, at {_configurations(comparison)}"
     return table_of(
         "effects-of-penalties", title, fields, _cells(comparison), 2, grouped=True, media=(PRINT,)
     )
+
+
+def _halves(effects: Sequence[PenaltyEffect]) -> str:
+    """What an effect is the mean of; nothing where none is measured."""
+    whole = any(effect.crossed is not None for effect in effects)
+    alone = any(effect.is_half for effect in effects)
+    both = ("mean of on - off and cross - plain", "on - off alone")
+    return ", or ".join(half for half, there in zip(both, (whole, alone), strict=True) if there)
 
 
 def _configurations(comparison: Comparison) -> str:
@@ -179,7 +190,8 @@ def effects_page_table(comparison: Comparison) -> Table:
             NEEDED,
         ),
         *(_cells(comparison), 3),
-        f"At {_configurations(comparison)}, what switching the penalty on changes.",
+        f"At {_configurations(comparison)}, what switching the {switched(comparison.effects)} on "
+        "changes.",
         optional=(
             *("condition", "± nodes", "cross - plain", "on - plain", "balanced acc.", "on - nl"),
             *("on - any", "collapsed", "needed", "detectable"),
@@ -240,10 +252,10 @@ def _unit(metrics: Iterable[str]) -> str:
 
 
 def shift_title(parts: Sequence[ShiftPart]) -> str:
-    """Only with the same configurations it is known where the difference comes from."""
+    """With the same configurations only splits differ."""
     if all(part.same for part in parts):
-        return "The part of each effect that comes with the splits"
-    return "Difference of effects (splits and configurations)"
+        return "Effects of the same configurations under both protocols"
+    return "Effects under both protocols (configurations differ too)"
 
 
 def shift_part_table(parts: list[ShiftPart]) -> Table:
@@ -270,7 +282,10 @@ def shift_part_table(parts: list[ShiftPart]) -> Table:
         ),
     )
     title = f"{shift_title(parts)}{_unit(part.metric for part in parts)}"
-    note = "Difference: the first less the second, with Welch's 95 % interval."
+    note = (
+        "Difference: the first less the second, with Welch's 95 % interval. Only cells with the "
+        f"{switched(parts)} in use in both runs."
+    )
     if any("at the floor" in part.verdicts for part in parts):
         note += f" {AT_FLOOR} at the floor: no side of that effect beats a constant answer."
     shown = (PRINT, PAGE)

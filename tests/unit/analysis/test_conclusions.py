@@ -263,7 +263,7 @@ class TestWeights:
         assert marked == {"gcn+clar"}
         assert "chose beta 0, which is nl, for gcn+clar on texas" in said(found.conclusions)
         text = printed("terminal", found)
-        assert "gcn+clar¶" in text and "¶ beta 0: the same as nl" in text
+        assert "gcn+clar¶" in text and "¶ beta 0: no complement, as in nl" in text
 
     @pytest.mark.parametrize("weights", ["{alpha: 0, beta: 0}", "{alpha: 1, beta: 1}"])
     def test_other_weights_are_not(self, weights):

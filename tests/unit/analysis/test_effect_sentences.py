@@ -12,14 +12,18 @@ from clar_tune.analysis.effect_captions import effect_captions
 from clar_tune.analysis.effect_records import PenaltyEffect
 from clar_tune.analysis.effect_sentences import (
     MOST_NAMED,
+    complement_cells,
     contrary_cells,
     decided_cells,
+    floor_cells,
     one_half_cells,
     other_tallies,
 )
 from clar_tune.analysis.families import Judging
+from clar_tune.models.regularizers import REGULARIZERS
 from clar_tune.report import document_of, render
 from clar_tune.report.builders.penalty_effects import effects_table
+from clar_tune.switches import CORRECTIONS
 
 
 def effect(method: str = "gcn+clar", graph: str = "cora", **changed) -> PenaltyEffect:
@@ -53,6 +57,12 @@ def shown(*effects: PenaltyEffect) -> list[list[str]]:
     return [[cell.text for cell in line.cells] for line in lines]
 
 
+def titled(*effects: PenaltyEffect) -> str:
+    """What that table is called after a search."""
+    base = compare([run_with(lambda graph, arm, i: 0.7)])
+    return effects_table(replace(base, effects=effects)).title
+
+
 def test_cells_of_clar_come_first_and_are_all_named():
     nl = [effect("gcn+nl", f"g{n}") for n in range(5)]
     clar = [effect(graph=f"h{n}") for n in range(MOST_NAMED + 1)]
@@ -65,7 +75,60 @@ def test_cells_of_clar_come_first_and_are_all_named():
 
 def test_halves_that_contradict_each_other_are_told_apart():
     (sentence,) = contrary_cells([effect(kept=0.0408, crossed=-0.0408)], {})
-    assert "(own +4.08 ± 1.00, plain's -4.08 ± 1.00)" in sentence
+    assert "(+4.08 ± 1.00 at its own winner's, -4.08 ± 1.00 at the plain winner's)" in sentence
+
+
+def test_a_correction_is_called_so_where_one_is_told_of_and_only_there():
+    prior, seen = effect("gcn+prior"), effect("gcn+seen", verdict="at the floor")
+    (with_prior,) = decided_cells([effect(), prior], {})
+    (without,) = decided_cells([effect(), seen], {})
+    assert "switching the penalty or correction on changes accuracy" in with_prior
+    assert "switching the penalty on changes accuracy" in without
+    (floor,) = floor_cells([seen])
+    assert "with and without the penalty or correction no better" in floor
+    contrary = {"kept": 0.04, "crossed": -0.04}
+    assert next(contrary_cells([effect(**contrary), prior], {})).startswith("The penalty helps")
+    (corrected,) = contrary_cells([replace(prior, **contrary)], {})
+    assert corrected.startswith("The penalty or correction helps")
+    assert titled(effect(), prior).startswith("Effect of the penalty or correction, in points: ")
+    assert titled(effect(), effect("gcn+dropedge")).startswith(
+        "Effect of the penalty, in points: "
+    )
+    legend = " ".join(effect_captions([prior], Judging(margin=0.01), outer=False))
+    assert "what switching the penalty or correction on changes" in legend
+
+
+def test_corrections_are_the_built_in_regularizers_that_correct():
+    assert {name for name, kind in REGULARIZERS.items() if kind.corrects} == CORRECTIONS
+
+
+def test_the_table_says_what_its_effects_are_the_mean_of():
+    half = effect(graph="texas", crossed=None, crossed_half=None)
+    unused = effect(verdict="unused", kept=None, kept_half=None, crossed=None, crossed_half=None)
+    halves = {
+        (effect(), unused): ": mean of on - off and cross - plain, at",
+        (half, unused): ": on - off alone, at",
+        (effect(), half): ": mean of on - off and cross - plain, or on - off alone, at",
+        (unused,): ", at",
+    }
+    for effects, told in halves.items():
+        expected = f"Effect of the penalty, in points{told} the configurations this search found"
+        assert titled(*effects) == expected
+
+
+def test_cells_where_the_complement_does_less_are_told_and_named():
+    cells = [
+        effect(over_any=0.001, over_any_half=0.002, over_nl=-0.001, over_nl_half=0.002),
+        effect(graph="texas", over_any=0.0, over_any_half=0.0, over_nl=-0.03, over_nl_half=0.01),
+    ]
+    assert list(complement_cells(cells, {})) == [
+        "The complement does more than pairs of any nodes in 0 of 2 cells (gcn+clar on cora "
+        "+0.10 ± 0.20, gcn+clar on texas +0.00 ± 0.00), than nl in 0 of 2 cells and less in 1 "
+        "(gcn+clar on texas -3.00 ± 1.00), by unadjusted 95 % intervals."
+    ]
+    more = effect(graph="citeseer", over_nl=0.02, over_nl_half=0.01)
+    (both,) = complement_cells([*cells, more], {})
+    assert "than nl in 1 of 3 cells (gcn+clar on citeseer +2.00 ± 1.00) and less in 1 (" in both
 
 
 def test_identical_finals_are_named_so():

@@ -162,12 +162,13 @@ class TestShiftPart:
         text = render(documents_of(compare_all(self.runs()), apart=True), "terminal")
         assert text.count("What can be concluded") == 2
         assert text.splitlines()[1:3] == [
-            "CLAR: the part of each effect that comes with the splits, balanced-60-20-20 less "
+            "CLAR: the effect of the same configurations on balanced-60-20-20 less that on "
             "random-60-20-20:",
-            "above 0 in 1, below 0 in 0 of 1 cell with the penalty in use in both, by unadjusted "
-            "95 % intervals",
+            "larger on balanced-60-20-20 in 1 and smaller in none of 1 cell, by unadjusted 95 % "
+            "intervals",
         ]
-        assert "The part of each effect that comes with the splits, in points" in text
+        assert "Effects of the same configurations under both protocols, in points" in text
+        assert "Only cells with the penalty in use in both runs." in " ".join(text.split())
         assert "balanced-60-20-20" in text and "difference" in text
 
     def test_with_other_configurations_it_is_no_part_of_the_splits(self):
@@ -186,10 +187,23 @@ class TestShiftPart:
         )
         compared = compare_all([first, searched])
         text = render(documents_of(compared, apart=True), "terminal")
-        assert "Difference of effects (splits and configurations), in points" in text
-        assert "comes with the splits" not in text
+        assert "Effects under both protocols (configurations differ too), in points" in text
+        assert "same configurations" not in text
+        assert (
+            "CLAR: the effect on balanced-60-20-20 less that on random-60-20-20, where "
+            "configurations differ too: larger on balanced-60-20-20 in 1 and smaller in none of 1 "
+        ) in " ".join(text.split())
         (part,) = shift_part_of(*compared)
         assert not part.same
+
+    def test_configurations_that_differ_in_some_cells_are_counted(self):
+        compared = compare_all(self.runs())
+        (clar,) = compared[1].effects
+        other = replace(clar, method="sage+clar", configuration="another")
+        pairs = [replace(c, effects=(*c.effects, other)) for c in compared]
+        first = replace(pairs[0], effects=(clar, replace(other, configuration="one")))
+        text = render(documents_of([first, pairs[1]], apart=True), "terminal")
+        assert "where configurations differ too in 1 cell: larger" in " ".join(text.split())
 
     def test_cells_without_a_penalty_in_use_are_left_out(self):
         first, second = compare_all(self.runs())
@@ -205,8 +219,9 @@ class TestShiftPart:
         first, second = compare_all(self.runs())
         both = [with_prior(first, "better"), with_prior(second, "at the floor")]
         text = " ".join(render(documents_of(both, apart=True), "terminal").split())
-        assert text.split(" ", 1)[1].startswith("CLAR: the part")
-        assert "of 1 cell with the penalty in use in both (1 at the floor in a run)" in text
+        assert text.split(" ", 1)[1].startswith("CLAR: the effect of the same configurations on")
+        assert "of 1 cell (1 of them at the floor in a run), by unadjusted" in text
+        assert "Only cells with the penalty or correction in use in both runs." in text
         assert text.count("⊥") == 2, "beside the number, and in the note"
 
     def test_programs_get_the_difference_with_its_interval(self):

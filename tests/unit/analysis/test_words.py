@@ -139,8 +139,8 @@ def test_halves_that_contradict_each_other_are_told(kept, crossed, told):
     said = list(contrary_cells([effect("worse", **halves)], METRICS))
     line = (
         "The penalty helps beside one winner's shared parameters and harms beside the other's: "
-        "gcn+clar on texas (own +2.00 ± 1.00, plain's -18.00 ± 2.00). "
-        "Effect and verdict are of the mean."
+        "gcn+clar on texas (+2.00 ± 1.00 at its own winner's, -18.00 ± 2.00 at the plain "
+        "winner's). Effect and verdict are of the mean."
     )
     assert said == [line] * told
 

@@ -364,7 +364,7 @@ def test_marks_are_explained():
     assert f"{100 * odd.mean:.2f}†‡" in text
     for meaning in ("* best of", "† fewer trials", "‡ no trial had all repeats", "§ weight 0"):
         assert meaning in text
-    assert "¶ beta 0: the same as nl" in text
+    assert "¶ beta 0: no complement, as in nl" in text
     assert "¹ leaky" in text and "² same nodes as texas" in text
 
 
