@@ -1,6 +1,6 @@
 """Compare both engines; each part can be interrupted, the same command goes on.
 
-python -m benchmarks.equivalence mathematics --folder equivalence
+python -m benchmarks.equivalence mathematics
 """
 
 from pathlib import Path
@@ -16,7 +16,7 @@ from benchmarks.equivalence import (
 from benchmarks.equivalence.cases import CASES
 
 FOLDER = click.option(
-    "--folder", default=Path("benchmarks/results/equivalence"), show_default=True, type=Path
+    "--folder", default=Path("benchmarks/equivalence/results"), show_default=True, type=Path
 )
 
 
