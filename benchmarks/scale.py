@@ -225,6 +225,9 @@ class Meter:
     def say(self, text: str) -> None:
         """Nothing."""
 
+    def note(self, text: str) -> None:
+        """Nothing."""
+
     def per_training(self, first: int, last: int) -> float:
         """Milliseconds per training between two numbers of trainings."""
         (begun, before), (ended, after) = (

@@ -65,6 +65,9 @@ class _Unseen:
     def say(self, text: str) -> None:
         pass
 
+    def note(self, text: str) -> None:
+        pass
+
 
 def _quietly(text: str) -> None:
     """Tell nobody."""

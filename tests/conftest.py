@@ -48,6 +48,17 @@ def _file_of(item: pytest.Item) -> str:
     return item.path.relative_to(Path(__file__).parent).with_suffix("").as_posix()
 
 
+@pytest.fixture(scope="session", autouse=True)
+def compiled_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """All processes of a session share what they compile."""
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if base.name.startswith("popen-") else base
+    folder = os.environ.get("NUMBA_CACHE_DIR", str(shared / "compiled"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NUMBA_CACHE_DIR", folder)
+        yield
+
+
 @pytest.fixture
 def tiny_graph() -> Graph:
     """Two triangles of one class each, joined through node 3; node 7 is isolated."""

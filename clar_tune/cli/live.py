@@ -43,6 +43,9 @@ class Silent:
         """Write a line."""
         self._stream.write(f"{text}\n")
 
+    def note(self, text: str) -> None:
+        """Write a line where progress is shown."""
+
 
 class Lines(Silent):
     """A line now and then."""
@@ -65,6 +68,10 @@ class Lines(Silent):
             self._confirmed, self._waiting = state
             self._next = time.monotonic() + LINES_EVERY
             self._write(scheduler)
+
+    def note(self, text: str) -> None:
+        """Write it."""
+        self.say(text)
 
     def close(self, scheduler: Scheduler) -> None:
         """Write a last line, unless the confirmation of the last study was one."""
@@ -97,6 +104,10 @@ class Board(Silent):
         """Draw, but not too often."""
         if time.monotonic() >= self._next:
             self.close(scheduler)
+
+    def note(self, text: str) -> None:
+        """Write it above the table."""
+        self.say(text)
 
     def close(self, scheduler: Scheduler) -> None:
         """Draw."""

@@ -110,7 +110,8 @@ OWN = ("space_name", "name", "dry_run", "probe", "store", "quiet", "as_json")
 @click.option(
     "--engine",
     type=click.Choice(["auto", "native", "torch"]),
-    help="What trains: compiled programs, or torch.  [default: as the space says, or auto]",
+    help="What trains: compiled programs, or torch.  [default: as the space says, or auto: "
+    "programs on processors where they can]",
 )
 @click.option("--settings", default="tuned", show_default=True, help="tuned; or paper, released.")
 @click.option(

@@ -77,7 +77,7 @@ if TYPE_CHECKING:
     type=click.Choice(["auto", "native", "torch"]),
     default="auto",
     show_default=True,
-    help="What trains: a compiled program, or torch.",
+    help="What trains: a compiled program, or torch; auto: a program on processors where it can.",
 )
 @click.option("--threads", default=1, show_default=True, type=click.IntRange(1))
 @click.option("--data", type=click.Path(path_type=Path), help="Folder with raw graphs.")
@@ -156,10 +156,9 @@ def train(
     graph = apply_variants(load(graph_name, preprocessing, data), variant, seed)
     check_split(graph, rules["protocol"])
     rules["condition"] = condition_text(condition)
-    chosen = choose_engine(engine, method, metric, rules["select"])
-    rules["engine"] = chosen.engine
-    device = best_device() if chosen.engine == "torch" else "cpu"
-    rules["device"] = str(device).partition(":")[0]
+    device = "cpu" if engine == "native" else best_device().type
+    chosen = choose_engine(engine, method, metric, rules["select"], device)
+    rules |= {"engine": chosen.engine, "device": device}
     if chosen.reason:
         click.echo(f"trained by torch: {chosen.reason}", err=True)
     if spectrum:

@@ -38,6 +38,9 @@ class View(Protocol):
     def say(self, text: str) -> None:
         """Tell the user something that is not to be missed."""
 
+    def note(self, text: str) -> None:
+        """Tell what is going on, to those who watch."""
+
 
 MOST_AHEAD = 16
 """Processors up to which workers are started with a private cluster, each some 300 MB."""
@@ -127,7 +130,7 @@ def drive(
             plan = plan.on(devices.device)
         unfit = unable_to_run(plan, nodes) if launch.address != "local" else {}
         sizes = {name: Size.of(graph) for name, graph in graphs.items()}
-        compile_programs(plan, sizes, view.say)
+        compile_programs(plan, sizes, view.say, view.note)
         for text in engine_remarks(plan):
             limits.remark(text)
         limits.workers = max(1, capacity.workers())

@@ -18,6 +18,8 @@ UNUSABLE = (
 ANSWER = 120.0
 """Seconds that a machine has to say whether it can run programs: a process has to start there."""
 
+Tell = Callable[[str], None]
+
 Causes = Mapping[str, str]
 """What keeps machines, by their ids, from running programs; those that can are not in it."""
 
@@ -58,11 +60,12 @@ def _asked(nodes: Sequence[Node]) -> Causes:
     return causes
 
 
-def compile_programs(plan: Plan, sizes: Mapping[str, Size], say: Callable[[str], None]) -> None:
+def compile_programs(plan: Plan, sizes: Mapping[str, Size], say: Tell, note: Tell) -> None:
     """Compile what the plan's trainings on this machine need and nobody has compiled here yet.
 
     On large graphs those with several threads have a program of their own, ``gcn-shared``.
-    ``sizes`` are those of the graphs that are trained on; ``say`` is told if that takes time.
+    ``sizes`` are those of the graphs that are trained on; ``note`` is told what takes time,
+    ``say`` what is wrong.
     Other machines of a cluster do it with their first job.
     """
     studies = list(_native(plan))
@@ -87,7 +90,7 @@ def compile_programs(plan: Plan, sizes: Mapping[str, Size], say: Callable[[str],
     if missing and not may_use_cache():
         say(UNUSABLE.format(folder=cache_folder()))
     elif missing:
-        say(f"compiling {', '.join(missing)} for this machine, which is done once")
+        note(f"compiling {', '.join(missing)} for this machine, which is done once")
         compile_all(missing)
 
 

@@ -88,7 +88,10 @@ def digest(files: list[Path]) -> str:
 
 
 def cache_folder() -> Path:
-    """Where compiled programs are kept on this machine."""
+    """Where compiled programs are kept on this machine; below `NUMBA_CACHE_DIR` if that is set."""
+    folder = os.environ.get("NUMBA_CACHE_DIR")
+    if folder:
+        return Path(folder) / "clar-tune"
     return Path(platformdirs.user_cache_dir("clar-tune", appauthor=False)) / "engine"
 
 

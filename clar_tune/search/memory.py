@@ -71,7 +71,9 @@ def _network(size: Size, study: StudyPlan) -> int:
     width = _largest(study, "hidden", 32) * heads + size.outputs
     weights = 24 * width * (size.features + (layers - 1) * width) * powers
     kept = 4 * (4 + 2 * powers) * size.nodes * width * layers
-    attention = (100 + 16 * layers) * (size.edges + size.nodes) * heads if heads > 1 else 0
+    # Torch keeps weights, scores and what goes back of each; compiled code a bit of a mask.
+    each = layers if study.engine == "native" else 100 + 16 * layers
+    attention = each * (size.edges + size.nodes) * heads if heads > 1 else 0
     return weights + kept + attention
 
 

@@ -14,10 +14,8 @@ from clar_tune.records import ENGINE_CHOICES, ENGINES, TrainRecord, TrainSpec
 from clar_tune.training.loop import Report, train as train_by_torch
 from clar_tune.validation import one_of
 
-AUTO = "torch"
-"""What ``auto`` is on processors: torch until accuracies over many pairs are shown to be equal."""
-
 NO_NUMBA = "numba is not installed"
+ON_PROCESSORS = "it trains on processors alone"
 
 
 class Form(Protocol):
@@ -56,6 +54,9 @@ def choose_engine(
 ) -> Choice:
     """The engine of a method's trainings; decided where a run is planned, and nowhere else.
 
+    ``auto`` is native wherever that engine does such trainings; what it leaves to torch by design
+    is then no reason to be told. A missing numba is one: it can be installed.
+
     Args:
         asked: one of ``ENGINE_CHOICES``.
         method: what is trained.
@@ -63,15 +64,14 @@ def choose_engine(
         select: how an epoch is selected.
         device: where it is trained.
     """
-    wanted = AUTO if one_of("engine", asked, ENGINE_CHOICES) == "auto" else asked
-    if wanted == "torch":
+    if one_of("engine", asked, ENGINE_CHOICES) == "torch":
         return Choice("torch")
-    reason = cannot(method.backbone, method.regularizer, metric, select)
+    left = cannot(method.backbone, method.regularizer, metric, select)
     if device != "cpu":
-        reason = "it trains on processors alone"
-    elif not has_numba():
-        reason = NO_NUMBA
-    return Choice("torch" if reason else "native", reason)
+        left = ON_PROCESSORS
+    if left:
+        return Choice("torch", None if asked == "auto" else left)
+    return Choice("native") if has_numba() else Choice("torch", NO_NUMBA)
 
 
 def form_of(graph: Graph, engine: str, device: torch.device | str = "cpu") -> Form:

@@ -31,11 +31,11 @@ class NativeFit:
 
 @dataclass(frozen=True, eq=False)
 class _Truth:
-    """What answers are judged by; compiled programs judge numbers themselves."""
+    """What answers are judged by."""
 
     metric: str
     labels: Tensor
-    targets: Tensor | None = None
+    targets: Tensor | None
     device: torch.device = torch.device("cpu")
 
 
@@ -50,13 +50,13 @@ def train_natively(
     if spec.device != "cpu":
         raise ParameterError(f"device {spec.device}: the native engine trains on processors.")
     assert isinstance(graph, ArrayGraph)
-    ranked = graph.metric == "roc_auc"
-    told = _without_scores(report) if ranked else report
+    told = _without_scores(report) if graph.metric == "roc_auc" else report
     fit = train(spec, graph, nodes, told, seconds=seconds)
     record, logits = fit.record, torch.from_numpy(fit.logits)
     regularizer = Method(spec.backbone, spec.regularizer).build_regularizer(spec.params)
-    truth = _Truth(graph.metric, torch.from_numpy(graph.labels))
-    if ranked:
+    targets = None if graph.targets is None else torch.from_numpy(graph.targets)
+    truth = _Truth(graph.metric, torch.from_numpy(graph.labels), targets)
+    if graph.metric != "accuracy":  # to the last digit as test nodes are judged
         score = objective_of(truth, nodes).val_score(logits)
         record = replace(record, val_score=score)
     if regularizer.corrects:

@@ -1,6 +1,7 @@
 """Runs whose trainings are compiled programs, on a local Ray."""
 
 import json
+from collections.abc import Iterator
 
 import pytest
 from support.commands import ONE, Place, assert_exact, comparable, copy_of
@@ -10,13 +11,15 @@ COMPILING = "compiling gcn for this machine, which is done once"
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory) -> Place:
-    """A run ``one`` by the native engine."""
+def place(tmp_path_factory) -> Iterator[Place]:
+    """A run ``one`` by the native engine, whose programs were not compiled before."""
     place = Place(tmp_path_factory.mktemp("native"))
-    done = place.search("--name", "one", *NATIVE)
-    assert done.code == 0, done.err
-    assert done.err.count(COMPILING) == 1
-    return place
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NUMBA_CACHE_DIR", str(place.folder / "compiled"))
+        done = place.search("--name", "one", *NATIVE)
+        assert done.code == 0, done.err
+        assert done.err.count(COMPILING) == 1
+        yield place
 
 
 def test_a_run_is_trained_natively_and_says_so(place):

@@ -16,6 +16,7 @@ settings:
 """
 
 
-def plan(graph="csbm-homophily", method="gcn", shared="hidden: 32"):
+def plan(graph="csbm-homophily", method="gcn", shared="hidden: 32", **options):
     own = "clar: {sampling: edge}" if "clar" in method else ""
-    return plan_from(SPACE.format(graph=graph, method=method, shared=shared, regularizers=own))
+    text = SPACE.format(graph=graph, method=method, shared=shared, regularizers=own)
+    return plan_from(text, **options)

@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -38,13 +37,3 @@ def one_thread() -> Iterator[None]:
         return
     with threads(1):
         yield
-
-
-@pytest.fixture(scope="session")
-def compiled_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A cache of compiled programs that all test processes share."""
-    base = tmp_path_factory.getbasetemp()
-    shared = base.parent if base.name.startswith("popen-") else base
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("clar_tune.engine.compiling.cache_folder", lambda: shared / "compiled")
-        yield shared / "compiled"

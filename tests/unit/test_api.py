@@ -102,6 +102,9 @@ class View:
     def say(self, text):
         self._of.said.append(text)
 
+    def note(self, text):
+        pass
+
 
 def test_a_run_is_searched_confirmed_and_stored_without_a_word(place, capfd):
     outcome = place.run()

@@ -19,7 +19,7 @@ def older(row: RunRow) -> RunRow:
 
 def run_of(text: str, **options) -> tuple[RunRow, Memory]:
     given = {"trials": 3, "repeats": 3, "finals": 2, "sampler": "random", **options}
-    given["ablation"] = False  # nobody knew arms then
+    given |= {"ablation": False, "engine": "torch"}  # nobody knew others then
     return simulated(text, plausible, **given)
 
 

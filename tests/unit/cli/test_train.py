@@ -99,7 +99,8 @@ def test_bad_input_gets_one_clear_line(arguments, code, message):
         ("gcn+odd_models:Number", [], "Number: a penalty is a tensor of one number, got float."),
         ("odd_models:Weightless", [], "ValueError at optimizer.py:"),
         ("odd_models:Raises", [], "KeyError at odd_models.py:17: 'no such weight'"),
-        ("gcn+clar", ["--set", "alpha=1e300"], "RuntimeError at "),
+        ("gcn+clar", ["--set", "alpha=1e300", "--engine", "torch"], "RuntimeError at "),
+        ("gcn+clar", ["--set", "alpha=1e300"], "training loss became inf in epoch 1 of gcn with"),
     ],
 )
 def test_models_that_fail_are_told_in_one_line(method, settings, message, tmp_path, monkeypatch):

@@ -27,6 +27,9 @@ class Unseen:
     def say(self, text):
         pass
 
+    def note(self, text):
+        pass
+
 
 @pytest.fixture
 def paused(tmp_path, monkeypatch):

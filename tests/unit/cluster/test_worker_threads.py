@@ -4,7 +4,6 @@ import threading
 from dataclasses import replace
 from functools import cache
 
-import pytest
 import torch
 from support.simulation import plan_from
 
@@ -15,11 +14,6 @@ from clar_tune.graphs.loading import load
 from clar_tune.search import TIME_LIMIT, Assignment, Failure, Job, TrainingResult
 
 ENDLESS = {"max_epochs": 10**9, "patience": 10**9}
-
-
-@pytest.fixture(autouse=True)
-def everything_compiled_once(compiled_once) -> None:
-    """The same cache as other tests have."""
 
 
 @cache

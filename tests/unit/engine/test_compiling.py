@@ -32,7 +32,7 @@ def helper(x):
 def place(tmp_path, monkeypatch) -> Path:
     """A package of two files, and a cache of its own."""
     monkeypatch.setattr(platformdirs, "user_cache_dir", lambda *_, **__: str(tmp_path / "cache"))
-    monkeypatch.setattr(compiling, "cache_folder", cache_folder)  # not that of all other tests
+    monkeypatch.delenv("NUMBA_CACHE_DIR")  # that of all other tests
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(sys, "dont_write_bytecode", True)  # files of one second look alike
     return tmp_path
@@ -78,6 +78,13 @@ def test_a_change_of_anything_gives_another_name(monkeypatch):
     monkeypatch.undo()
     monkeypatch.setattr(numba, "__version__", "0.0")
     assert digest(sources()) != name
+
+
+def test_the_folder_is_below_the_one_that_numba_was_given(place, monkeypatch):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(place / "own"))
+    assert loaded(place, 1).file.parent == place / "own" / "clar-tune"
+    monkeypatch.setenv("NUMBA_CACHE_DIR", "")  # as unset
+    assert cache_folder() == place / "cache" / "engine"
 
 
 def test_all_files_of_the_package_are_sources():

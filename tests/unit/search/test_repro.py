@@ -6,10 +6,10 @@ import pytest
 from support.simulation import plan_from
 
 from clar_tune.graphs import load
-from clar_tune.models import TensorGraph
 from clar_tune.search.jobs import trained
 from clar_tune.search.repro import repeat_training
 from clar_tune.search.trial import training_row
+from clar_tune.training import form_of
 
 SPACE = """
 graphs: [csbm-homophily]
@@ -29,7 +29,7 @@ def test_a_row_is_trained_again_where_there_is_no_such_device(device):
     params = study.method.complete(study.parameters.at([]))
     spec = study.spec(params, "final", 0, graph.hash)
     assert spec.device == device
-    here = trained(replace(spec, device="cpu"), "final", 0, graph, TensorGraph.of(graph))
+    here = trained(replace(spec, device="cpu"), "final", 0, graph, form_of(graph, spec.engine))
     row = training_row(study.columns, 0, replace(here, spec=spec, device=device))
     assert row.key == spec.key
     assert (row.key == here.spec.key) == (device == "cpu")

@@ -7,8 +7,6 @@ from support.wrong_backbones import IgnoresDropout, KnowsNumbersOfNodes, Right
 
 from clar_tune.testing import check_backbone
 
-pytestmark = pytest.mark.usefixtures("compiled_once")
-
 RINGS = "two joined rings and an isolated node"
 
 

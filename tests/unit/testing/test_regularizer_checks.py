@@ -13,8 +13,6 @@ from support.wrong_regularizers import (
 
 from clar_tune.testing import check_regularizer
 
-pytestmark = pytest.mark.usefixtures("compiled_once")
-
 RINGS = "two joined rings and an isolated node"
 FAULTS = {
     "OnePerNode": r"is refused: OnePerNode: a penalty is a tensor of one number, got \(13,\)\.",

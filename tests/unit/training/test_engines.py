@@ -9,35 +9,34 @@ from clar_tune.errors import ParameterError, UnknownName
 from clar_tune.models import Method
 from clar_tune.training import choose_engine, cpu_of, engines, form_of, make_ready, train
 
-pytestmark = pytest.mark.usefixtures("compiled_once")
-
 
 def chosen(asked: str, method: str = "gcn+clar", metric: str = "accuracy", **other: str):
     return choose_engine(asked, Method.parse(method), metric, other.pop("select", "loss"), **other)
 
 
-def test_auto_is_what_one_constant_says(monkeypatch):
-    assert chosen("auto") == (engines.AUTO, None)
-    monkeypatch.setattr(engines, "AUTO", "native")
+def test_auto_is_native_and_torch_is_what_it_says():
     assert chosen("auto") == ("native", None)
     assert chosen("torch") == ("torch", None)
 
 
 @pytest.mark.parametrize(
-    ("method", "metric", "device", "reason"),
+    ("method", "options", "reason"),
     [
-        ("gcn+adagraph", "accuracy", "cpu", "regularizer adagraph"),
-        ("gcn", "accuracy", "cuda", "it trains on processors alone"),
+        ("gcn+adagraph", {}, "regularizer adagraph"),
+        ("gcn", {"device": "cuda"}, "it trains on processors alone"),
+        ("gcn", {"metric": "roc_auc", "select": "accuracy"}, "selection by ROC AUC"),
     ],
 )
-def test_torch_is_chosen_where_the_engine_cannot(method, metric, device, reason):
-    assert chosen("native", method, metric, device=device) == ("torch", reason)
+def test_torch_is_chosen_where_the_engine_cannot(method, options, reason):
+    assert chosen("native", method, **options) == ("torch", reason)
+    assert chosen("auto", method, **options) == ("torch", None)
 
 
-def test_torch_is_chosen_where_numba_is_missing(monkeypatch):
-    assert chosen("native") == ("native", None)
+@pytest.mark.parametrize("asked", ["native", "auto"])
+def test_torch_is_chosen_where_numba_is_missing(monkeypatch, asked):
+    assert chosen(asked) == ("native", None)
     monkeypatch.setattr(engines, "has_numba", lambda: False)
-    assert chosen("native") == ("torch", "numba is not installed")
+    assert chosen(asked) == ("torch", "numba is not installed")
 
 
 def test_an_engine_that_there_is_not_is_refused():

@@ -12,8 +12,6 @@ from clar_tune.models import Known, Method
 from clar_tune.training import form_of, test_scores as scores_on_test, train
 from clar_tune.training.scores import accuracy, roc_auc
 
-pytestmark = pytest.mark.usefixtures("compiled_once")
-
 BALANCED = "balanced-60-20-20"
 
 
