@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from typing import Any, cast
 
 from clar_tune.cluster.pinned_tasks import task_on
 from clar_tune.cluster.resources import Node
@@ -50,14 +51,25 @@ def _asked(nodes: Sequence[Node]) -> Causes:
     """A machine that does not answer counts as able: a worker there would find out itself."""
     import ray
 
-    answers = {node.id: task_on(node.id, no_programs_here) for node in nodes}
+    answers = {task_on(node.id, no_programs_here): node.id for node in nodes}
+    ready, _ = ray.wait(list(answers), num_returns=len(answers), timeout=ANSWER)
     causes = {}
-    for node, answer in answers.items():
+    for answer in ready:
         with suppress(ray.exceptions.RayError):
-            cause = ray.get(answer, timeout=ANSWER)
+            cause = _told(answer)
             if cause is not None:
-                causes[node] = cause
+                causes[answers[answer]] = cause
     return causes
+
+
+def _told(answer: Any) -> str | None:
+    """What a machine said; an error there is a cause too, as of an installation that differs."""
+    import ray
+
+    try:
+        return cast("str | None", ray.get(answer))
+    except ray.exceptions.RayTaskError as error:
+        return f"it cannot be asked ({error.cause})"
 
 
 def compile_programs(plan: Plan, sizes: Mapping[str, Size], say: Tell, note: Tell) -> None:

@@ -1,21 +1,27 @@
 """A graph as arrays that compiled programs take."""
 
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from clar_tune.engine.compiling import kernel
+from clar_tune.errors import ParameterError
 from clar_tune.graphs import Graph
 
 Floats = NDArray[np.float32]
 Numbers = NDArray[np.uint32]
 """Places in arrays. Without a sign numba needs no check for those that count from the end."""
 
+Made = TypeVar("Made")
+
+MOST = 2**32
+"""Entries, as their places have 32 bits."""
 
 LINE = 64
 """Bytes of a line of the cache."""
@@ -44,6 +50,10 @@ def signed(number: Any) -> int:
 
 def csr_of(matrix: sp.csr_array) -> Csr:
     """A copy of scipy's matrix."""
+    if matrix.nnz >= MOST:
+        raise ParameterError(
+            f"a matrix of {matrix.nnz:,} entries: programs take less than {MOST:,}."
+        )
     return Csr(
         np.array(matrix.indptr, np.uint32, order="C"),
         np.array(matrix.indices, np.uint32, order="C"),
@@ -70,13 +80,12 @@ class ArrayGraph:
     num_outputs: int
     metric: str
     targets: Floats | None  # [N, T]
-    contrasts: dict[tuple[int, int], Any] = field(default_factory=dict)
-    """Those of madreg, by its orders of near and remote partners."""
-    _scaled: dict[str, tuple[Csr, Csr]] = field(default_factory=dict)
+    _made: dict[object, Any] = field(default_factory=dict)
+    _making: threading.RLock = field(default_factory=threading.RLock)
 
     @staticmethod
     def of(graph: Graph) -> "ArrayGraph":
-        """Copies of a graph's arrays; dense features are taken as a matrix of all entries."""
+        """Copies of a graph's arrays; of dense features too zeros are left out."""
         n = graph.num_nodes
         source, target = graph.edges[:, graph.edges[0] != graph.edges[1]]
         adjacency = sp.csr_array((np.ones(len(source)), (target, source)), shape=(n, n))
@@ -117,10 +126,19 @@ class ArrayGraph:
         ``normalised``: :math:`D^{-1/2} A D^{-1/2}` with leaving ones; ``averaging``:
         :math:`D^{-1} A`; ``looped``: :math:`A + I`.
         """
-        if rule not in self._scaled:
+
+        def make() -> tuple[Csr, Csr]:
             matrix = _RULES[rule](self.adjacency)
-            self._scaled[rule] = csr_of(matrix), csr_of(sp.csr_array(matrix.T))
-        return self._scaled[rule]
+            return csr_of(matrix), csr_of(sp.csr_array(matrix.T))
+
+        return self.once(rule, make)
+
+    def once(self, key: object, make: Callable[[], Made]) -> Made:
+        """What is made of the graph where it is first asked for; other threads wait for it."""
+        with self._making:
+            if key not in self._made:
+                self._made[key] = make()
+            return cast(Made, self._made[key])
 
     @cached_property
     def undirected_smoothing(self) -> Csr:

@@ -105,6 +105,8 @@ def thinner(network: Network) -> Network:
     operator = full._replace(
         matrix=Csr(*(part.copy() for part in full.matrix)),
         transposed=Csr(*(part.copy() for part in full.transposed)),
+        pairs=_pairs(full.matrix),
+        transposed_pairs=_pairs(full.transposed),
         counts=np.zeros(len(full.matrix.starts) - 1, np.float32),
     )
     return network._replace(operator=operator)
@@ -115,8 +117,8 @@ def _operator(graph: ArrayGraph, name: str, team: AnyTeam) -> Operator:
     return Operator(
         matrix=matrix,
         transposed=transposed,
-        pairs=_pairs(matrix),
-        transposed_pairs=_pairs(transposed),
+        pairs=np.zeros(0, np.uint32),
+        transposed_pairs=np.zeros(0, np.uint32),
         counts=np.zeros(0, np.float32),
         rule=RULES[name],
         team=team,

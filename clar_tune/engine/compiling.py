@@ -7,7 +7,7 @@ import pickle
 import sys
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -21,6 +21,8 @@ from numba.core import serialize
 from numba.core.caching import NullCache
 from numba.core.compiler import CompileResult
 
+from clar_tune.engine.private_files import is_private, read_private, write_private
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 COMMON_TARGET = "x86-64-v3"
@@ -29,11 +31,16 @@ mixed cluster give equal bits. It is not the default, as it costs a fifth of an 
 are wider vectors (``python -m benchmarks.engines`` with and without it).
 """
 
+COMMON_FEATURES = ("avx2", "fma", "bmi2", "lzcnt", "movbe")
+"""By these a processor is one of them."""
+
+FREEDOMS = ("contract", "reassoc", "nsz", "arcp")
+"""Of rounding alone: with `fastmath=True` a NaN would go unseen."""
+
 SETTINGS: dict[str, Any] = {
     "nogil": True,
-    "error_model": "numpy",
-    # Freedoms of rounding alone: with `fastmath=True` a NaN would go unseen.
-    "fastmath": {"contract", "reassoc", "nsz", "arcp"},
+    "error_model": "numpy",  # a quotient by zero is infinite, and is seen as such
+    "fastmath": set(FREEDOMS),
 }
 
 
@@ -41,14 +48,36 @@ _INNER = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
 def _choose_target() -> str:
-    """The processor that numba's settings name, or this machine's."""
-    if numba.config.CPU_NAME == COMMON_TARGET and numba.config.CPU_FEATURES is None:
-        numba.config.CPU_FEATURES = ""  # numba would add all that this machine has besides
-    return str(numba.config.CPU_NAME or llvmlite.binding.get_host_cpu_name())
+    """The processor that numba's settings name, or this machine's.
+
+    Numba's own settings are changed where the common one is asked for, for the whole process. A
+    machine below it compiles for itself.
+    """
+    config, host = numba.config, llvmlite.binding.get_host_cpu_features()
+    if config.CPU_NAME == COMMON_TARGET and config.CPU_FEATURES is None:
+        if all(host.get(feature) for feature in COMMON_FEATURES):
+            config.CPU_FEATURES = ""  # numba would add all that this machine has besides
+        else:
+            config.CPU_NAME = None
+    name = str(config.CPU_NAME or llvmlite.binding.get_host_cpu_name())
+    if not _features():
+        return name
+    return f"{name}-{hashlib.sha256(_features().encode()).hexdigest()[:4]}"
+
+
+def _features() -> str:
+    """What is compiled for besides what the name of a processor says."""
+    chosen = numba.config.CPU_FEATURES
+    if chosen is None:
+        return str(llvmlite.binding.get_host_cpu_features().flatten())
+    return str(chosen)
 
 
 TARGET = _choose_target()
-"""The processor that is compiled for; numbers are equal to the last bit on equal targets."""
+"""The processor that is compiled for; numbers are equal to the last bit on equal targets.
+
+Its name and, as virtual machines hide some, a hash of its features.
+"""
 
 
 def kernel(function: Function) -> Function:
@@ -69,22 +98,33 @@ def called(function: Callable[..., Any]) -> Callable[..., Any]:
     return cast(Callable[..., Any], numba.njit(**SETTINGS)(call))
 
 
-def sources() -> list[Path]:
-    """The files of this package: numba itself does not notice a change in another file."""
-    return sorted(Path(__file__).parent.rglob("*.py"))
-
-
 def digest(files: list[Path]) -> str:
     """A name for everything that compiled code depends on."""
-    features = numba.config.CPU_FEATURES
-    if features is None:
-        features = llvmlite.binding.get_host_cpu_features().flatten()
     versions = (numba.__version__, llvmlite.__version__, np.__version__, sys.version)
-    content = hashlib.sha256("/".join((*versions, TARGET, features)).encode())
+    content = hashlib.sha256("/".join((*versions, TARGET, _features())).encode())
     content.update(f"/{numba.config.BOUNDSCHECK}/{numba.config.OPT}".encode())
     for file in files:
         content.update(f"/{file.name}/".encode() + file.read_bytes())
     return content.hexdigest()[:16]
+
+
+class Sources:
+    """The files that programs are made of, as they were before they were imported.
+
+    Numba itself does not notice a change in another file than a function's own.
+    """
+
+    def __init__(self, files: list[Path]) -> None:
+        self.files, self.digest = files, digest(files)
+
+    @property
+    def unchanged(self) -> bool:
+        """Whether they are what this process has imported."""
+        return digest(self.files) == self.digest
+
+
+SOURCES = Sources(sorted(Path(__file__).parent.rglob("*.py")))
+"""Those of this package; this module is imported before any kernel."""
 
 
 def cache_folder() -> Path:
@@ -95,54 +135,6 @@ def cache_folder() -> Path:
     return Path(platformdirs.user_cache_dir("clar-tune", appauthor=False)) / "engine"
 
 
-class Program:
-    """A whole training as one compiled function, loaded from the cache or compiled into it.
-
-    ``warm`` calls the function once, with small arguments of the types that it will get.
-    Compiled code is kept as a pickle, so that it is taken only from a folder that nobody else can
-    write to. It is written under another name first: half a program is never seen.
-    """
-
-    def __init__(self, function: Callable[..., Any], name: str, files: list[Path]) -> None:
-        self.name = name
-        self.file = cache_folder() / f"{name}-{digest(files)}"
-        self.call = numba.njit(**SETTINGS)(function)
-
-    def prepare(self, warm: Callable[[Callable[..., Any]], object]) -> None:
-        """Load it, or compile it: once per machine, while others wait."""
-        if not self.loadable:
-            with _lock(self.file) as writable:
-                if not self.loadable:
-                    self._compile(warm, writable)
-                    return
-        self.call._cache = _OneFile(self.file)
-        warm(self.call)
-
-    @property
-    def loadable(self) -> bool:
-        """Whether it was compiled before, into a folder that can be trusted."""
-        return _private(self.file.parent) and self.file.exists()
-
-    def _compile(self, warm: Callable[[Callable[..., Any]], object], writable: bool) -> None:
-        if not writable:
-            warnings.warn(
-                f"{self.file.parent} cannot be written to, or others can: {self.name} is compiled "
-                "anew in every process. Make it a folder that only you can write to.",
-                RuntimeWarning,
-                stacklevel=4,
-            )
-            warm(self.call)
-            return
-        unfinished = self.file.with_name(f"{self.file.name}.{os.getpid()}.part")
-        try:
-            self.call._cache = _OneFile(unfinished)
-            warm(self.call)
-            unfinished.replace(self.file)
-        finally:
-            unfinished.unlink(missing_ok=True)
-        self.call._cache = _OneFile(self.file)
-
-
 def may_use_cache() -> bool:
     """Whether programs can be kept: the folder is this user's alone, and can be written to."""
     folder = cache_folder()
@@ -150,16 +142,59 @@ def may_use_cache() -> bool:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError:
         return False
-    return _private(folder) and os.access(folder, os.W_OK)
+    return is_private(folder) and os.access(folder, os.W_OK)
 
 
-def _private(folder: Path) -> bool:
-    """Whether nobody but this user can have written what a folder holds."""
-    try:
-        facts = folder.stat()
-    except OSError:
-        return False
-    return facts.st_uid == os.getuid() and not facts.st_mode & 0o022
+Warm = Callable[[Callable[..., Any]], object]
+
+
+class Program:
+    """A whole training as one compiled function, loaded from the cache or compiled into it.
+
+    ``warm`` calls the function once, with small arguments of the types that it will get.
+    """
+
+    def __init__(self, function: Callable[..., Any], name: str, sources: Sources) -> None:
+        self.name, self.sources = name, sources
+        self.file = cache_folder() / f"{name}-{sources.digest}"
+        self.call = numba.njit(**SETTINGS)(function)
+
+    def prepare(self, warm: Warm) -> None:
+        """Load it, or compile it: once per machine, while others wait."""
+        if self._load(warm):
+            return
+        with _lock(self.file) as writable:
+            if not self._load(warm):
+                self._compile(warm, writable)
+
+    @property
+    def loadable(self) -> bool:
+        """Whether it was compiled before, and can be trusted."""
+        return read_private(self.file) is not None
+
+    def _load(self, warm: Warm) -> bool:
+        content = read_private(self.file)
+        if content is not None:
+            self.call._cache = _Kept(content)
+            warm(self.call)
+        return content is not None
+
+    def _compile(self, warm: Warm, writable: bool) -> None:
+        self.call._cache = made = _Kept(None)
+        warm(self.call)
+        try:
+            if not writable:
+                raise PermissionError
+            # Sources that were edited since are not those that were compiled.
+            if made.content is not None and self.sources.unchanged:
+                write_private(self.file, made.content)
+        except OSError:
+            warnings.warn(
+                f"{self.file.parent} cannot be written to, or others can: {self.name} is compiled "
+                "anew in every process. Make it a folder that only you can write to.",
+                RuntimeWarning,
+                stacklevel=4,
+            )
 
 
 @contextmanager
@@ -169,32 +204,31 @@ def _lock(file: Path) -> Iterator[bool]:
     Each has a lock of its own: programs are compiled beside each other.
     """
     folder = file.parent
-    try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        lock = file.with_name(f"{file.name}.lock").open("a") if _private(folder) else None
-    except OSError:
-        lock = None
-    if lock is None:
-        yield False
-        return
-    with lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield True
+    with ExitStack() as held:
+        try:
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            may = is_private(folder)
+            if may:
+                lock = held.enter_context(file.with_name(f"{file.name}.lock").open("a"))
+                fcntl.flock(lock, fcntl.LOCK_EX)
+        except OSError:  # some shared file systems have no locks
+            may = False
+        yield may
 
 
-class _OneFile(NullCache):  # type: ignore[misc]
-    """One compiled function in one file; other types of arguments than its own are not kept."""
+class _Kept(NullCache):  # type: ignore[misc]
+    """One compiled function as bytes; other types of arguments than its own are not kept."""
 
-    def __init__(self, file: Path) -> None:
-        self.file = file
+    def __init__(self, content: bytes | None) -> None:
+        self.content = content
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         target_context.refresh()
-        if not self.file.exists():
+        if self.content is None:
             return None
-        known, content = pickle.loads(self.file.read_bytes())
-        return CompileResult._rebuild(target_context, *content) if known == sig else None
+        known, made = pickle.loads(self.content)
+        return CompileResult._rebuild(target_context, *made) if known == sig else None
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        if not self.file.exists():
-            self.file.write_bytes(serialize.dumps((sig, data._reduce())))
+        if self.content is None:
+            self.content = serialize.dumps((sig, data._reduce()))

@@ -5,9 +5,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from clar_tune.engine.arrays import Csr, Floats, Numbers, signed
+from clar_tune.engine.arrays import MOST, Csr, Floats, Numbers, signed
 from clar_tune.engine.compiling import kernel
 from clar_tune.engine.randomness import below
+from clar_tune.errors import ParameterError
 
 NODE, EDGE, ANY = range(3)
 
@@ -29,6 +30,8 @@ class Draws(NamedTuple):
 
 def draws_of(nodes: int, most: int) -> Draws:
     """Arrays for up to so many draws."""
+    if 2 * most + 1 >= MOST:
+        raise ParameterError(f"{most:,} draws in an epoch: take fewer samples, {MOST // 2:,} fit.")
     starts, columns = np.zeros(nodes + 1, np.uint32), np.zeros(2 * most + 1, np.uint32)
     return Draws(
         starts=np.zeros(nodes + 1, np.uint32),

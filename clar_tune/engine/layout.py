@@ -12,6 +12,7 @@ from clar_tune.engine.arrays import Floats, room
 from clar_tune.engine.dense import ELU, RELU
 from clar_tune.engine.problem import Layers, Places
 from clar_tune.engine.randomness import PER_LAYER, WEIGHTS, uniform
+from clar_tune.errors import ParameterError
 
 LANES = 8
 """Widths are multiples of this."""
@@ -43,7 +44,10 @@ class Layout:
 
     def packed(self, tensors: Mapping[str, NDArray[Any]]) -> Floats:
         """The flat array that holds these tensors."""
-        flat = room(self.size)
+        flat, shapes = room(self.size), {slot.name: slot.shape for slot in self.slots}
+        given = {name: np.shape(tensor) for name, tensor in tensors.items()}
+        if given != shapes:
+            raise ParameterError(f"weights of {given}: those of {shapes} are needed.")
         for slot in self.slots:
             flat[slot.places] = np.asarray(tensors[slot.name], np.float32).ravel()
         return flat
@@ -57,7 +61,7 @@ class Layout:
         tensors = {}
         for number, slot in enumerate(self.slots):
             drawn = uniform(seed, WEIGHTS + PER_LAYER * number, len(slot.places))
-            tensors[slot.name] = slot.bound * (2 * drawn - 1)
+            tensors[slot.name] = (slot.bound * (2 * drawn - 1)).reshape(slot.shape)
         return self.packed({**tensors, **self.start})
 
 

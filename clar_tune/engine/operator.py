@@ -22,9 +22,9 @@ class Operator(NamedTuple):
 
     matrix: Csr
     transposed: Csr
-    pairs: Numbers  # [entries] the number of each entry's undirected pair
+    pairs: Numbers  # [entries] the number of each entry's undirected pair, in a thinner matrix
     transposed_pairs: Numbers
-    counts: NDArray[np.float32]  # [N]
+    counts: NDArray[np.float32]  # [N] in a thinner matrix
     rule: int
     team: AnyTeam  # who shares its products
 
@@ -36,8 +36,8 @@ def thin(full: Operator, rate: float, key: np.uint64, thinner: Operator) -> None
     Both directions of a pair have one number, whose word decides.
     """
     limit = np.uint32(min(rate * 2.0**32, 2.0**32 - 1))
-    _select(full.matrix, full.pairs, limit, key, thinner.matrix)
-    _select(full.transposed, full.transposed_pairs, limit, key, thinner.transposed)
+    _select(full.matrix, thinner.pairs, limit, key, thinner.matrix)
+    _select(full.transposed, thinner.transposed_pairs, limit, key, thinner.transposed)
     by = thinner.transposed if full.rule == COLUMNS else thinner.matrix
     for row in range(len(thinner.counts)):
         count = np.float32(by.starts[row + 1] - by.starts[row])

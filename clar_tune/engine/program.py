@@ -70,7 +70,7 @@ def train(
         forward(network, layers, data, rules, weights, val_rows, 0.0, 0, work)
         val_loss, score = _objective(layers, data, work, data.val, work.nothing[:0])
         loss, val_loss = _rounded(loss), _rounded(val_loss)
-        _note(history, progress, epoch, val_loss)
+        _note(history, epoch, val_loss)
         failed, value = _not_finite(loss, val_loss, penalty.values)
         if failed != FINISHED:
             return Outcome(epoch, best_epoch, best_loss, best_score, failed, value)
@@ -78,7 +78,7 @@ def train(
             best_epoch, best_loss, best_score = epoch, val_loss, score
             best[:] = weights
             penalty.best[:] = penalty.values
-        progress[SCORE] = best_score
+        _tell(progress, epoch, val_loss, best_score)
         if _over(rules, epoch, best_epoch):
             break
         if progress[STOP] != 0:
@@ -97,13 +97,17 @@ def _needed_rows(data: Data, rules: Rules, penalised: bool) -> tuple[Numbers, Nu
 
 
 @kernel
-def _note(
-    history: NDArray[np.float64], progress: NDArray[np.float64], epoch: int, val_loss: float
-) -> None:
-    """Tell how far the training is."""
-    progress[EPOCH], progress[LOSS] = epoch, val_loss
+def _note(history: NDArray[np.float64], epoch: int, val_loss: float) -> None:
+    """Keep a loss, if there is room for it."""
     if epoch <= len(history):
         history[epoch - 1] = val_loss
+
+
+@kernel
+def _tell(progress: NDArray[np.float64], epoch: int, loss: float, best_score: float) -> None:
+    """How far the training is; the epoch last, as whoever watches goes by it."""
+    progress[LOSS], progress[SCORE] = loss, best_score
+    progress[EPOCH] = epoch
 
 
 @kernel

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from clar_tune.engine import program
 from clar_tune.engine.arrays import ArrayGraph
-from clar_tune.engine.compiling import Program, sources
+from clar_tune.engine.compiling import SOURCES, Program
 from clar_tune.engine.problem import Outcome
 from clar_tune.engine.task import task_of
 from clar_tune.engine.teams import Alone, Team, turn
@@ -53,7 +53,7 @@ def program_named(name: str) -> Callable[..., Outcome]:
 
 def uncompiled(names: Iterable[str]) -> list[str]:
     """Those programs that cannot be loaded from this machine's cache."""
-    made = [Program(program.train, name, sources()) for name in names]
+    made = [Program(program.train, name, SOURCES) for name in names]
     return [one.name for one in made if not one.loadable]
 
 
@@ -66,7 +66,7 @@ def compile_all(names: Iterable[str]) -> None:
     waiting, running = list(names), list[subprocess.Popen[bytes]]()
     try:
         while waiting or running:
-            while waiting and len(running) < (os.cpu_count() or 1):
+            while waiting and len(running) < len(os.sched_getaffinity(0)):
                 name = waiting.pop(0)
                 code = f"from clar_tune.engine import program_named; program_named({name!r})"
                 running.append(subprocess.Popen([sys.executable, "-c", code]))
@@ -79,7 +79,7 @@ def compile_all(names: Iterable[str]) -> None:
 
 @cache
 def _prepared(name: str) -> Program:
-    made, backbone = Program(program.train, name, sources()), name.removesuffix(SHARED)
+    made, backbone = Program(program.train, name, SOURCES), name.removesuffix(SHARED)
     team = Team(2) if name.endswith(SHARED) else Alone(1)
 
     def warm(call: Callable[..., Outcome]) -> None:

@@ -3,10 +3,11 @@ r"""Random numbers by address: a function of the seed, the purpose, the epoch an
 Nothing is drawn "next": a number is computed from where it is used, so that a training draws the
 same alone, beside others, in threads or after a restart. A stream has a key of 64 bits,
 
-.. math:: k = m(m(m(\mathrm{seed}) + \mathrm{purpose}) + \mathrm{epoch})
+.. math:: k = m(m(m(\mathrm{seed} + g) + g\,\mathrm{purpose} + g) + g\,\mathrm{epoch} + g)
 
-with SplitMix64's mixing m, and its i-th word is a hash of i with both halves of the key: the
-three multiplications of Ellis' ``triple32``, the second half added between them.
+with SplitMix64's mixing m and its constant g, the golden ratio in 64 bits. Its i-th word is a hash
+of i with both halves of the key: the three multiplications of Ellis' ``triple32``, the second half
+added between them.
 """
 
 from collections.abc import Callable

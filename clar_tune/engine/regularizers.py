@@ -82,11 +82,8 @@ def terms_of(regularizer: str, graph: ArrayGraph, width: int, params: Mapping[st
 
 def _contrast(graph: ArrayGraph, params: Mapping[str, Any]) -> Contrast:
     """That of madreg's partners, made once for a graph."""
-    orders = int(params["near"]), int(params["remote"])
-    contrast: Contrast | None = graph.contrasts.get(orders)
-    if contrast is None:
-        contrast = graph.contrasts[orders] = Contrast.of(graph.undirected, *orders)
-    return contrast
+    near, remote = int(params["near"]), int(params["remote"])
+    return graph.once((near, remote), lambda: Contrast.of(graph.undirected, near, remote))
 
 
 def _facts(contrast: Contrast | None) -> dict[str, float]:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clar_tune.engine.arrays import ArrayGraph, Floats
+from clar_tune.engine.checks import check_training
 from clar_tune.engine.facts import facts_of
 from clar_tune.engine.problem import (
     EPOCH,
@@ -26,13 +27,11 @@ from clar_tune.engine.problem import (
 )
 from clar_tune.engine.programs import program_of
 from clar_tune.engine.regularizers import WITH_PENALTY
-from clar_tune.engine.scope import BACKBONES, METRICS, REGULARIZERS, cannot
 from clar_tune.engine.task import Prepared, Task, task_of, team_of
 from clar_tune.engine.teams import gather, turn
-from clar_tune.errors import Diverged, ParameterError, Stopped
+from clar_tune.errors import Diverged, Stopped
 from clar_tune.graphs import SearchNodes
-from clar_tune.records import SELECTIONS, STOPS, TermRecord, TrainRecord, TrainSpec
-from clar_tune.validation import one_of, whole
+from clar_tune.records import TermRecord, TrainRecord, TrainSpec
 
 Report = Callable[[int, float, float], None]
 """Called now and then with the epoch, its validation loss and the best score so far."""
@@ -75,7 +74,7 @@ def train(
         weights: those to start from, by torch's names; absent, they are drawn.
         seconds: how long it may take.
     """
-    _check(spec, graph, nodes)
+    check_training(spec, graph, nodes)
     team = team_of(spec, graph)
     call = program_of(spec.backbone, team.size)
     with turn(team):
@@ -89,25 +88,6 @@ def train(
     return Fit(record, learned, prepared.outputs())
 
 
-def _check(spec: TrainSpec, graph: ArrayGraph, nodes: SearchNodes) -> None:
-    reason = cannot(spec.backbone, spec.regularizer, graph.metric, spec.select)
-    if reason:
-        raise ParameterError(
-            f"{reason}: the native engine does not train it. Choose the torch engine, or one of "
-            f"{', '.join((*BACKBONES, *REGULARIZERS, *METRICS))}."
-        )
-    one_of("select", spec.select, SELECTIONS)
-    one_of("stop", spec.stop, STOPS)
-    whole("max_epochs", spec.max_epochs, 1)
-    whole("patience", spec.patience, 1)
-    whole("warmup", spec.warmup, 0)
-    if not len(nodes.train) or not len(nodes.val):
-        raise ParameterError(
-            f"{spec.graph}: nodes to train and to validate are needed, got {len(nodes.train)} "
-            f"and {len(nodes.val)}. Choose another protocol."
-        )
-
-
 class _Run:
     """A program in a thread, and what it gives back."""
 
@@ -119,13 +99,16 @@ class _Run:
         """Wait for the result; let the program stop if we are interrupted or the time is over."""
         thread = threading.Thread(target=self._run, daemon=True)
         thread.start()
-        progress, told = self.task.progress, 0.0
+        progress, told = self.task.progress, 0
         try:
-            while thread.is_alive():
+            running = True
+            while running:
                 thread.join(LOOKS)
-                if report and progress[EPOCH] > told:
-                    told = progress[EPOCH]
-                    report(int(told), float(progress[LOSS]), float(progress[SCORE]))
+                running = thread.is_alive()
+                epoch = int(progress[EPOCH])
+                if report and epoch > told:
+                    told = epoch
+                    report(epoch, float(progress[LOSS]), float(progress[SCORE]))
                 if time.perf_counter() > end:
                     progress[STOP] = 1.0
         finally:

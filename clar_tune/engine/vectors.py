@@ -8,6 +8,7 @@ a plain loop, which keeps its sums in memory.
     total = total + weight * load(x, offset, total)
 
 Loads and stores know no bounds: offsets come from arrays that were checked before they entered.
+With ``NUMBA_BOUNDSCHECK=1`` they are checked, as indices of numba's are.
 """
 
 import operator
@@ -15,13 +16,15 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from llvmlite import ir
-from numba import types
+from numba import config, types
 from numba.core import cgutils
 from numba.core.typing.templates import AbstractTemplate, infer_global
 from numba.extending import intrinsic, lower_builtin, models, register_model
 
-FLAGS = ("contract", "reassoc", "nsz", "arcp")
-"""Freedoms of rounding alone: a NaN stays one, and an infinity too."""
+from clar_tune.engine.compiling import FREEDOMS
+
+EXACT = ("contract",)
+"""Of sums that must not be taken in another order. Without flags numba adds its own."""
 
 _FLOAT, _INT = ir.FloatType(), ir.IntType(32)
 
@@ -58,10 +61,23 @@ def _spread(builder: Any, scalar: Any, lanes: int) -> Any:
     return builder.shuffle_vector(first, nothing, places)
 
 
-def _address(context: Any, builder: Any, array: Any, value: Any, offset: Any, lanes: int) -> Any:
-    data = context.make_array(array)(context, builder, value).data
-    place = builder.gep(data, [offset])
-    return builder.bitcast(place, ir.VectorType(_FLOAT, lanes).as_pointer())
+def _address(
+    context: Any, builder: Any, array: Any, value: Any, offset: Any, kind: ir.VectorType
+) -> Any:
+    """Where so many elements of a flat array begin."""
+    made = context.make_array(array)(context, builder, value)
+    if config.BOUNDSCHECK:
+        _check_bounds(context, builder, offset, kind.count, made.nitems)
+    return builder.bitcast(builder.gep(made.data, [offset]), kind.as_pointer())
+
+
+def _check_bounds(context: Any, builder: Any, offset: Any, lanes: int, size: Any) -> None:
+    """Raise where elements before the first or behind the last would be touched."""
+    end = builder.add(offset, ir.Constant(offset.type, lanes))
+    before = builder.icmp_signed("<", offset, ir.Constant(offset.type, 0))
+    behind = builder.icmp_signed(">", end, size)
+    with builder.if_then(builder.or_(before, behind), likely=False):
+        context.call_conv.return_user_exc(builder, IndexError, ("a vector is out of bounds",))
 
 
 def _call(builder: Any, name: str, result: ir.Type, arguments: list[Any], **options: Any) -> Any:
@@ -83,7 +99,8 @@ def load(typing: Any, array: Any, offset: Any, like: Any) -> Any:
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         place = context.cast(builder, args[1], sig.args[1], types.int64)
-        address = _address(context, builder, sig.args[0], args[0], place, like.lanes)
+        kind = ir.VectorType(_FLOAT, like.lanes)
+        address = _address(context, builder, sig.args[0], args[0], place, kind)
         return builder.load(address, align=4)
 
     return like(array, offset, like), generate
@@ -95,7 +112,8 @@ def store(typing: Any, array: Any, offset: Any, value: Any) -> Any:
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         place = context.cast(builder, args[1], sig.args[1], types.int64)
-        address = _address(context, builder, sig.args[0], args[0], place, value.lanes)
+        kind = ir.VectorType(_FLOAT, value.lanes)
+        address = _address(context, builder, sig.args[0], args[0], place, kind)
         builder.store(args[2], address, align=4)
         return context.get_dummy_value()
 
@@ -115,12 +133,12 @@ def _define_operator(symbol: Any, name: str) -> None:
 
     @lower_builtin(symbol, Vector, Vector)  # type: ignore[untyped-decorator]
     def of_vectors(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return getattr(builder, name)(*args, flags=FLAGS)
+        return getattr(builder, name)(*args, flags=FREEDOMS)
 
     @lower_builtin(symbol, types.float32, Vector)  # type: ignore[untyped-decorator]
     def of_scalar(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         left = _spread(builder, args[0], sig.args[1].lanes)
-        return getattr(builder, name)(left, args[1], flags=FLAGS)
+        return getattr(builder, name)(left, args[1], flags=FREEDOMS)
 
 
 for _symbol, _name in ((operator.add, "fadd"), (operator.sub, "fsub"), (operator.mul, "fmul")):
@@ -221,7 +239,7 @@ def sums(typing: Any, x: Any, like: Any) -> Any:
             left = [part * size + lane for part in range(like.lanes) for lane in range(half)]
             right = [place + half for place in left]
             made = builder.fadd(
-                _chosen(builder, made, left), _chosen(builder, made, right), flags=FLAGS
+                _chosen(builder, made, left), _chosen(builder, made, right), flags=FREEDOMS
             )
             size = half
         return made
@@ -242,8 +260,7 @@ def reached(typing: Any, numbers: Any, offset: Any, limit: Any) -> Any:
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         kind = ir.VectorType(ir.IntType(16), 8)
         place = context.cast(builder, args[1], sig.args[1], types.int64)
-        data = context.make_array(sig.args[0])(context, builder, args[0]).data
-        address = builder.bitcast(builder.gep(data, [place]), kind.as_pointer())
+        address = _address(context, builder, sig.args[0], args[0], place, kind)
         least = context.cast(builder, args[2], sig.args[2], types.uint16)
         above = builder.icmp_unsigned(
             ">=", builder.load(address, align=2), _spread(builder, least, 8)
@@ -283,23 +300,26 @@ def _exponential(builder: Any, x: Any, lanes: int) -> Any:
     def of(value: float) -> ir.Constant:
         return _constant(lanes, value)
 
-    def fused(a: Any, b: Any, c: Any) -> Any:
-        return builder.fadd(builder.fmul(a, b, flags=FLAGS), c, flags=FLAGS)
+    def fused(a: Any, b: Any, c: Any, flags: tuple[str, ...] = FREEDOMS) -> Any:
+        return builder.fadd(builder.fmul(a, b, flags=flags), c, flags=flags)
 
     given, tiny = x, builder.fcmp_ordered("<", x, of(-87.0))
     x = builder.select(tiny, of(-87.0), x)
     x = builder.select(builder.fcmp_ordered(">", x, of(88.0)), of(88.0), x)
     scaled = builder.fmul(x, of(1.4426950408889634))
     whole = _call(builder, f"llvm.rint.v{lanes}f32", x.type, [scaled])
-    rest = fused(whole, of(2.12194440e-4), fused(whole, of(-0.693359375), x))
+    # ln 2 in two parts: added first, they would be one that is not exact.
+    rest = fused(whole, of(2.12194440e-4), fused(whole, of(-0.693359375), x, EXACT), EXACT)
     y = of(1.9875691500e-4)
     for factor in (1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 0.5):
         y = fused(y, rest, of(factor))
-    y = fused(y, builder.fmul(rest, rest, flags=FLAGS), builder.fadd(rest, of(1.0), flags=FLAGS))
+    y = fused(
+        y, builder.fmul(rest, rest, flags=FREEDOMS), builder.fadd(rest, of(1.0), flags=FREEDOMS)
+    )
     power = builder.fptosi(whole, ir.VectorType(_INT, lanes))
     bits = builder.add(power, _constant(lanes, 127, _INT))
     bits = builder.shl(bits, _constant(lanes, 23, _INT))
-    y = builder.fmul(y, builder.bitcast(bits, x.type), flags=FLAGS)
+    y = builder.fmul(y, builder.bitcast(bits, x.type), flags=FREEDOMS)
     y = builder.select(tiny, of(0.0), y)
     # A NaN has no whole part, and what LLVM makes of one is not said.
     return builder.select(builder.fcmp_unordered("uno", given, given), given, y)

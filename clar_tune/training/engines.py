@@ -120,7 +120,7 @@ def no_programs_here() -> str | None:
         return NO_NUMBA
     try:
         from clar_tune.engine import TARGET  # noqa: F401  it loads numba
-    except ImportError as error:
+    except (ImportError, OSError) as error:
         return f"numba cannot be loaded ({error})"
     return None
 

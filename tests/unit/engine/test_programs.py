@@ -1,6 +1,7 @@
 """Whole trainings: the same mathematics, selection, stopping and errors as the torch path."""
 
 import threading
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -294,6 +295,67 @@ def test_an_empty_split_is_refused():
     nodes = SearchNodes(train=np.arange(3), val=np.arange(0))
     with pytest.raises(ParameterError, match="got 3 and 0"):
         train(spec_of(graph, "gcn"), ArrayGraph.of(graph), nodes)
+
+
+@pytest.mark.parametrize(
+    ("train_nodes", "message"),
+    [([0, -1], "nodes from -1 to 0"), ([0, 60], "nodes from 0 to 60"), ([1, 1], "each once")],
+)
+def test_nodes_that_are_none_are_refused(train_nodes, message):
+    graph = generated(60)
+    nodes = SearchNodes(train=np.array(train_nodes), val=np.arange(3, 6))
+    with pytest.raises(ParameterError, match=message):
+        train(spec_of(graph, "gcn"), ArrayGraph.of(graph), nodes)
+
+
+@pytest.mark.parametrize("label", [-1, 3])
+def test_classes_that_are_none_are_refused(label):
+    graph = generated(60)
+    arrays = ArrayGraph.of(graph)
+    arrays.labels[2] = label
+    with pytest.raises(ParameterError, match="classes from"):
+        train(spec_of(graph, "gcn"), arrays, halves(graph))
+    elsewhere = SearchNodes(train=np.arange(4, 20), val=np.arange(20, 30))
+    train(spec_of(graph, "gcn"), arrays, elsewhere)  # test nodes may have none
+
+
+def test_weights_of_another_shape_are_refused():
+    graph = generated(60)
+    spec = spec_of(graph, "gcn")
+    weights = initial_weights(spec, TensorGraph.of(graph))
+    name = next(iter(weights))
+    for wrong in ({**weights, name: np.zeros(1)}, {**weights, "more": np.zeros(1)}, {}):
+        with pytest.raises(ParameterError, match="weights of"):
+            train(spec, ArrayGraph.of(graph), halves(graph), weights=wrong)
+
+
+def test_the_last_epoch_is_told():
+    graph, seen = generated(), []
+    spec = spec_of(graph, "gcn", {"max_epochs": 7})
+
+    def report(epoch, loss, score):
+        seen.append((epoch, loss, score))
+
+    record = train(spec, ArrayGraph.of(graph), halves(graph), report).record
+    assert seen[-1][0] == record.epochs and seen[-1][2] == record.val_score
+
+
+def test_what_is_made_of_a_graph_is_made_once_by_one_thread():
+    arrays, made = ArrayGraph.of(generated()), []
+    first = threading.Event()
+
+    def make():
+        first.set()
+        time.sleep(0.01)
+        made.append(1)
+        return made
+
+    threads = [threading.Thread(target=arrays.once, args=("it", make)) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert made == [1] and arrays.once("it", make) is made
 
 
 def test_a_graph_without_features_of_a_node_is_trained():

@@ -7,12 +7,43 @@ import pytest
 import torch
 from support.engines import generated, halves, spec_of
 
+from clar_tune.errors import ParameterError, UnknownName
 from clar_tune.graphs import load, search_nodes, seed_pair
 from clar_tune.models import Known, Method
+from clar_tune.records import ENGINES
 from clar_tune.training import form_of, test_scores as scores_on_test, train
 from clar_tune.training.scores import accuracy, roc_auc
 
 BALANCED = "balanced-60-20-20"
+
+
+@pytest.mark.parametrize(
+    ("backbone", "wrong"),
+    [
+        ("gcn", {"layers": 0}),
+        ("gcn", {"layers": 100}),
+        ("gcn", {"dropout": 1.0}),
+        ("gcn", {"dropout": -0.5}),
+        ("gcn", {"lr": -1.0}),
+        ("gpr", {"K": -1}),
+        ("gat", {"activation": "tanh"}),
+    ],
+)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_parameters_that_none_can_have_are_refused(engine, backbone, wrong):
+    graph = generated()
+    spec = spec_of(graph, backbone)
+    spec = replace(spec, engine=engine, params={**spec.params, **wrong})
+    with pytest.raises((ParameterError, UnknownName, ValueError)):
+        train(spec, form_of(graph, engine), halves(graph))
+
+
+def test_an_optimizer_that_there_is_not_is_refused():
+    graph = generated()
+    for engine in ENGINES:
+        spec = replace(spec_of(graph, "gcn"), engine=engine, optimizer="sgd")
+        with pytest.raises(UnknownName, match="optimizer"):
+            train(spec, form_of(graph, engine), halves(graph))
 
 
 def natively(spec, graph, nodes, report=None):
