@@ -103,7 +103,7 @@ def by_run(epochs: int, trials: int) -> tuple[float, list[Job]]:
             )
         )
         command = ["run", "--space", str(space), "--store", folder, "--quiet", "--name", "a"]
-        command += ["--max-concurrent", "2"]
+        command += ["--max-concurrent", "2", "--engine", "torch"]  # as the loop
         subprocess.run(
             [sys.executable, "-m", "clar_tune", *command], check=True, stdout=subprocess.DEVNULL
         )

@@ -15,13 +15,20 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from frozen import names, old_stores, outputs, simulated_run, specifications
 
+from clar_tune.engine import TARGET
+
 HERE = Path(__file__).parent
 
 
 def make_specifications() -> None:
     cases = specifications.cases()
-    rows = {name: specifications.trained_rows(case) for name, case in cases.items()}
-    _write_json("specifications.json", {"processor": specifications.processor(), "rows": rows})
+    torch, native = (
+        {name: specifications.trained_rows(case, engine) for name, case in cases.items()}
+        for engine in ("torch", "native")
+    )
+    made = {"processor": specifications.processor(), "rows": torch, "target": TARGET}
+    own = {name: rows for name, rows in native.items() if rows}
+    _write_json("specifications.json", {**made, "native": own})
 
 
 def make_simulated_run() -> None:

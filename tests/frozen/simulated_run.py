@@ -14,7 +14,7 @@ SIMULATED = ("key", "split_seed", "init_seed")
 
 def stored_content() -> dict[str, Any]:
     """Every row by table."""
-    row, memory = simulated(trials=4, repeats=3, finals=3)
+    row, memory = simulated(trials=4, repeats=3, finals=3, engine="torch")
     tables = {
         "runs": [row],
         "trials": list(memory.trials.values()),

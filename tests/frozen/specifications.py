@@ -12,7 +12,6 @@ from clar_tune.cluster.asha import Asha
 from clar_tune.graphs import apply_variants
 from clar_tune.graphs.graph import Graph
 from clar_tune.graphs.loading import load
-from clar_tune.models.tensors import TensorGraph
 from clar_tune.records import from_stored
 from clar_tune.search.jobs import Job, Outcome, perform
 from clar_tune.search.manifest import machine
@@ -20,6 +19,7 @@ from clar_tune.search.scheduler import Scheduler
 from clar_tune.space import parse_space
 from clar_tune.space.plan import Options, Plan, make_plan
 from clar_tune.store.schema import plain
+from clar_tune.training import form_of
 
 CASES = Path(__file__).with_name("specifications.yaml")
 FLOATS = ("val_score", "val_loss", "test_score")
@@ -44,7 +44,7 @@ def cases() -> dict[str, dict[str, Any]]:
     return {**every, **table["cases"]}
 
 
-def plan_of(case: dict[str, Any]) -> Plan:
+def plan_of(case: dict[str, Any], engine: str) -> Plan:
     """A space of one study: two configurations of one repeat, and a final of the winner."""
     space = {
         "graphs": [case.get("graph", "csbm-heterophily")],
@@ -70,19 +70,25 @@ def plan_of(case: dict[str, Any]) -> Plan:
         space["preprocessing"] = case["preprocessing"]
     text = yaml.safe_dump(space, sort_keys=False)
     # The winner as it is: what was frozen knows no other arms.
-    options = from_stored(Options, {"ablation": False, **case.get("options", {})})
+    given = {"ablation": False, "engine": engine, **case.get("options", {})}
+    options = from_stored(Options, given)
     return make_plan(parse_space(text, "frozen", "frozen.yaml"), options)
 
 
-def trained_rows(case: dict[str, Any]) -> list[dict[str, Any]]:
-    """The rows that a run of the case stores, floats as their exact text."""
-    plan, memory = plan_of(case), Memory()
+def trained_rows(case: dict[str, Any], engine: str) -> list[dict[str, Any]]:
+    """The rows that a run of the case stores, floats as their exact text.
+
+    What an engine leaves to torch has none: it would be frozen twice.
+    """
+    plan, memory = plan_of(case, engine), Memory()
+    if {study.engine for study in plan.studies} != {engine}:
+        return []
 
     def train(job: Job, index: int) -> Outcome:
         graph = apply_variants(
             _graph(job.spec.graph, plan.space.preprocessing), job.variant, job.seed
         )
-        return perform(job, index, graph, TensorGraph.of(graph))
+        return perform(job, index, graph, form_of(graph, engine))
 
     hashes = {name: _graph(name, plan.space.preprocessing).hash for name in plan.graphs}
     work(Scheduler(plan, hashes, memory.append, Asha), train)

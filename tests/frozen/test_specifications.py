@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 from frozen.specifications import EPOCHS, EXACT, FLOATS, cases, processor, trained_rows
 
+from clar_tune.engine import TARGET
+
 FROZEN = json.loads(Path(__file__).with_name("specifications.json").read_text())
 GENERATED = "csbm-heterophily"
 
@@ -18,11 +20,21 @@ def test_there_are_sixty() -> None:
 
 @pytest.mark.parametrize("name", cases())
 def test_trainings_are_what_they_were(name: str, request: pytest.FixtureRequest) -> None:
+    _check(name, "torch", processor() == FROZEN["processor"], request)
+
+
+@pytest.mark.parametrize("name", FROZEN["native"])
+def test_native_trainings_are_what_they_were(name: str, request: pytest.FixtureRequest) -> None:
+    _check(name, "native", FROZEN["target"] == TARGET, request)
+
+
+def _check(name: str, engine: str, same: bool, request: pytest.FixtureRequest) -> None:
     case = cases()[name]
     if case.get("graph", GENERATED) != GENERATED:
         request.getfixturevalue("data_folder")
-    rows, frozen = trained_rows(case), FROZEN["rows"][name]
-    if processor() == FROZEN["processor"]:
+    rows = trained_rows(case, engine)
+    frozen = FROZEN["rows" if engine == "torch" else engine][name]
+    if same:
         assert rows == frozen
     else:
         assert [_rounded(row) for row in rows] == [_rounded(row) for row in frozen]
