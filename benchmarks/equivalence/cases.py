@@ -33,6 +33,7 @@ CASES: dict[str, dict[str, Any]] = {
     "gcn+preg": {"weight": 0.1},
     "gcn+dropedge": {"rate": 0.3},
     "gcn+madreg": {"weight": 0.1},
+    "gcn+madreg weak": {"weight": 0.01},
 }
 """Parameters by the name of the case: a method, and what sets it apart."""
 

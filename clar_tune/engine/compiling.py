@@ -127,9 +127,9 @@ SOURCES = Sources(sorted(Path(__file__).parent.rglob("*.py")))
 """Those of this package; this module is imported before any kernel."""
 
 
-def cache_folder() -> Path:
+def cache_folder(chosen: str | None = None) -> Path:
     """Where compiled programs are kept on this machine; below `NUMBA_CACHE_DIR` if that is set."""
-    folder = os.environ.get("NUMBA_CACHE_DIR")
+    folder = chosen or os.environ.get("NUMBA_CACHE_DIR")
     if folder:
         return Path(folder) / "clar-tune"
     return Path(platformdirs.user_cache_dir("clar-tune", appauthor=False)) / "engine"
@@ -151,7 +151,10 @@ Warm = Callable[[Callable[..., Any]], object]
 class Program:
     """A whole training as one compiled function, loaded from the cache or compiled into it.
 
-    ``warm`` calls the function once, with small arguments of the types that it will get.
+    ``warm`` calls the function once, with small arguments of the types that it will get. Where it
+    is loaded it is one piece of code. Where it is compiled its kernels are there twice, also on
+    their own, and calls go to those, which LLVM optimised apart: their last digits differ. So a
+    process that trains never compiles.
     """
 
     def __init__(self, function: Callable[..., Any], name: str, sources: Sources) -> None:
@@ -161,10 +164,10 @@ class Program:
 
     def prepare(self, warm: Warm) -> None:
         """Load it, or compile it: once per machine, while others wait."""
-        if self._load(warm):
+        if self.load(warm):
             return
         with _lock(self.file) as writable:
-            if not self._load(warm):
+            if not self.load(warm):
                 self._compile(warm, writable)
 
     @property
@@ -172,7 +175,8 @@ class Program:
         """Whether it was compiled before, and can be trusted."""
         return read_private(self.file) is not None
 
-    def _load(self, warm: Warm) -> bool:
+    def load(self, warm: Warm) -> bool:
+        """Take it from the cache, if it is there."""
         content = read_private(self.file)
         if content is not None:
             self.call._cache = _Kept(content)
@@ -189,12 +193,17 @@ class Program:
             if made.content is not None and self.sources.unchanged:
                 write_private(self.file, made.content)
         except OSError:
-            warnings.warn(
-                f"{self.file.parent} cannot be written to, or others can: {self.name} is compiled "
-                "anew in every process. Make it a folder that only you can write to.",
-                RuntimeWarning,
-                stacklevel=4,
-            )
+            warn_of_cache(self.name)
+
+
+def warn_of_cache(name: str) -> None:
+    """Say that a program could not be kept."""
+    warnings.warn(
+        f"{cache_folder()} cannot be written to, or others can: {name} is compiled anew in every "
+        "process. Make it a folder that only you can write to.",
+        RuntimeWarning,
+        stacklevel=5,
+    )
 
 
 @contextmanager

@@ -3,20 +3,28 @@
 import os
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Callable, Iterable
-from functools import cache
+from functools import cache, partial
 from typing import cast
 
 import numpy as np
 import scipy.sparse as sp
 
-from clar_tune.engine import program
 from clar_tune.engine.arrays import ArrayGraph
-from clar_tune.engine.compiling import SOURCES, Program
+from clar_tune.engine.compiling import (
+    SOURCES,
+    Program,
+    cache_folder,
+    may_use_cache,
+    warn_of_cache,
+)
 from clar_tune.engine.problem import Outcome
+from clar_tune.engine.program import train
 from clar_tune.engine.task import task_of
 from clar_tune.engine.teams import Alone, Team, turn
+from clar_tune.errors import TrainingError
 from clar_tune.graphs import Graph, SearchNodes
 from clar_tune.records import TrainSpec
 
@@ -28,6 +36,10 @@ DEFAULTS = {
 
 SHARED = "-shared"
 """What ends the name of a program whose kernels several threads share."""
+
+COMPILE = "from clar_tune.engine.programs import compile_here; compile_here({name!r})"
+IN_A_CHILD = ("-P", "-W", "ignore", "-c")
+"""Without the current folder among modules; what is wrong with the cache is said once, here."""
 
 _ONE_AT_A_TIME = threading.Lock()
 
@@ -48,28 +60,31 @@ def name_of(backbone: str, team: int = 1) -> str:
 def program_named(name: str) -> Callable[..., Outcome]:
     """The program with a name."""
     with _ONE_AT_A_TIME:
-        return cast(Callable[..., Outcome], _prepared(name).call)
+        return cast(Callable[..., Outcome], _loaded(name).call)
 
 
 def uncompiled(names: Iterable[str]) -> list[str]:
     """Those programs that cannot be loaded from this machine's cache."""
-    made = [Program(program.train, name, SOURCES) for name in names]
+    made = map(_program, names)
     return [one.name for one in made if not one.loadable]
 
 
-def compile_all(names: Iterable[str]) -> None:
+def compile_all(names: Iterable[str], folder: str | None = None) -> None:
     """Compile programs into this machine's cache, as many at once as there are processors.
 
-    Each in a process of its own, as one compiles one at a time; what a failed one leaves out is
-    compiled where it is needed.
+    Each in a process of its own: one compiles one at a time, and does not train by what it
+    compiled (see :class:`~clar_tune.engine.compiling.Program`). What a failed one leaves out is
+    compiled where it is needed. ``folder`` takes the place of the cache.
     """
     waiting, running = list(names), list[subprocess.Popen[bytes]]()
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    if folder:
+        environment["NUMBA_CACHE_DIR"] = folder
     try:
         while waiting or running:
             while waiting and len(running) < len(os.sched_getaffinity(0)):
-                name = waiting.pop(0)
-                code = f"from clar_tune.engine import program_named; program_named({name!r})"
-                running.append(subprocess.Popen([sys.executable, "-c", code]))
+                command = [sys.executable, *IN_A_CHILD, COMPILE.format(name=waiting.pop(0))]
+                running.append(subprocess.Popen(command, env=environment))
             running.pop(0).wait()
     finally:
         for process in running:
@@ -77,17 +92,41 @@ def compile_all(names: Iterable[str]) -> None:
             process.wait()
 
 
+def compile_here(name: str) -> None:
+    """Compile a program into the cache; for processes that do nothing else."""
+    _program(name).prepare(partial(_warm, name))
+
+
 @cache
-def _prepared(name: str) -> Program:
-    made, backbone = Program(program.train, name, SOURCES), name.removesuffix(SHARED)
+def _loaded(name: str) -> Program:
+    program, warm = _program(name), partial(_warm, name)
+    if program.load(warm):
+        return program
+    if may_use_cache():
+        compile_all([name])
+        if program.load(warm):
+            return program
+    warn_of_cache(name)
+    with tempfile.TemporaryDirectory() as folder:
+        compile_all([name], folder)
+        program.file = cache_folder(folder) / program.file.name
+        if not program.load(warm):
+            raise TrainingError(
+                f"{name} could not be compiled, or sources of the engine were edited since this "
+                "process began. Begin it anew; with --engine torch nothing is compiled."
+            )
+    return program
+
+
+def _program(name: str) -> Program:
+    return Program(train, name, SOURCES)
+
+
+def _warm(name: str, call: Callable[..., Outcome]) -> None:
+    """Call a program with small arguments of the types that it will get."""
     team = Team(2) if name.endswith(SHARED) else Alone(1)
-
-    def warm(call: Callable[..., Outcome]) -> None:
-        with turn(team):
-            call(*task_of(_spec(backbone), _pair(), _NODES, team=team).task)
-
-    made.prepare(warm)
-    return made
+    with turn(team):
+        call(*task_of(_spec(name.removesuffix(SHARED)), _pair(), _NODES, team=team).task)
 
 
 _NODES = SearchNodes(train=np.array([0]), val=np.array([1]))

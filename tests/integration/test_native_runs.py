@@ -98,6 +98,23 @@ def test_more_trials_are_trained_by_the_engine_that_the_run_began_with(place, tm
     assert {study.engine for study in copy.store.find("one").row.planned} == {"native"}
 
 
+def test_numbers_do_not_depend_on_where_programs_are_kept(place, tmp_path, monkeypatch):
+    train = ("train", "--graph", "csbm-heterophily", "--method", "gcn+clar", "--json")
+    train += ("--set", "reduction=released", "--max-epochs", "20")
+    kept = place.run(*train)
+    assert kept.code == 0, kept.err
+    others = tmp_path / "compiled/clar-tune"
+    others.mkdir(parents=True)
+    others.chmod(0o777)
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "compiled"))
+    anew = place.run(*train)
+    assert anew.code == 0, anew.err
+    assert anew.err.count("cannot be written to, or others can: gcn is compiled anew") == 1
+    assert list(others.iterdir()) == []
+    one, other = ({**json.loads(done.out), "seconds": 0} for done in (kept, anew))
+    assert one == other
+
+
 GCN = """\
 graphs: [csbm-homophily]
 methods: [gcn]

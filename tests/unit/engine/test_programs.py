@@ -329,6 +329,12 @@ def test_weights_of_another_shape_are_refused():
             train(spec, ArrayGraph.of(graph), halves(graph), weights=wrong)
 
 
+def test_a_process_that_trains_compiles_nothing():
+    """What it compiled would call kernels that LLVM optimised on their own: other last digits."""
+    stats = program_of("gcn").stats
+    assert sum(stats.cache_hits.values()) == 1 and not stats.cache_misses
+
+
 def test_the_last_epoch_is_told():
     graph, seen = generated(), []
     spec = spec_of(graph, "gcn", {"max_epochs": 7})
