@@ -11,6 +11,7 @@ import torch
 from benchmarks.equivalence import (
     accuracy as accuracies,
     mathematics as trajectories,
+    steps as distributions,
     streams as statistics,
 )
 from benchmarks.equivalence.cases import CASES
@@ -34,6 +35,16 @@ def main() -> None:
 def mathematics(folder: Path, graphs: str, cases: str, pairs: int) -> None:
     """Trajectories without dropout: equal, and how far from 64 bit."""
     trajectories.run(folder, graphs.split(","), cases.split(","), pairs)
+
+
+@main.command()
+@FOLDER
+@click.option("--graphs", default="cora,chameleon", show_default=True)
+@click.option("--cases", default=",".join(distributions.PROGRAMS), show_default=True)
+@click.option("--draws", default=distributions.DRAWS, show_default=True)
+def steps(folder: Path, graphs: str, cases: str, draws: int) -> None:
+    """Outputs and gradients of one step with dropout: equal means and variances."""
+    distributions.run(folder, graphs.split(","), cases.split(","), draws)
 
 
 @main.command()
