@@ -14,6 +14,7 @@ from clar_tune.engine import task_of
 from clar_tune.engine.compiling import called
 from clar_tune.engine.complement import draw_complement
 from clar_tune.engine.operator import thin
+from clar_tune.engine.passes import forward
 from clar_tune.engine.randomness import (
     COMPLEMENT,
     EDGES,
@@ -81,12 +82,15 @@ def independence() -> Iterator[Statistic]:
 
 def complement_draws() -> Iterator[Statistic]:
     """Partners over 10^6 draws: uniform over those that a node is not joined to."""
-    for sampling in ("node", "any"):
-        pair = pair_of(GRAPH, f"gcn+clar{' any' if sampling == 'any' else ''}", 0, 0.5)
+    for sampling in ("node", "edge", "any"):
+        case = "gcn+clar" if sampling == "node" else f"gcn+clar {sampling}"
+        pair = pair_of(GRAPH, case, 0, 0.5)
         penalty = task_of(pair.spec, pair.graph.arrays, pair.nodes).task.penalty
         nodes = pair.graph.graph.num_nodes
         counts = np.zeros((nodes, nodes), np.int64)
-        for epoch in range(1, DRAWS // nodes + 2):
+        epoch = 0
+        while counts.sum() < DRAWS:
+            epoch += 1
             key = key_at(3, COMPLEMENT, epoch)
             called(draw_complement)(penalty.graph, penalty.sampling, 1, key, penalty.draws)
             owners = np.repeat(np.arange(nodes), np.diff(penalty.draws.starts.astype(np.int64)))
@@ -134,10 +138,35 @@ def edge_masks() -> Iterator[Statistic]:
     yield Statistic("dropedge, spread of counts, chi-square", spread, float(2 * tail))
 
 
+def attention_masks() -> Iterator[Statistic]:
+    """Which weights gat keeps: rates, and correlations of epochs, of heads and of edges."""
+    pair = pair_of(GRAPH, "gat", 0, 0.5)
+    task = task_of(pair.spec, pair.graph.arrays, pair.nodes).task
+    network, layers, data, epochs = task.network, task.layers, task.data, 1000
+    heads = int(network.heads[0])
+    size = len(network.operator.matrix.columns) * network.lanes // 8
+    masks = []
+    for epoch in range(1, epochs + 1):
+        called(forward)(
+            network, layers, data, task.rules, task.weights, data.every, 0.5, epoch, task.work
+        )
+        bits = np.unpackbits(network.kept[:size], bitorder="little").reshape(-1, network.lanes)
+        masks.append(bits[:, :heads] - 0.5)
+    kept = np.stack(masks)
+    yield by_normal("attention, keep rate, z", float(kept.mean()), 0.5 * kept.size**-0.5)
+    for name, one, other in (
+        ("epochs", kept[:-1], kept[1:]),
+        ("edges", kept[:, :-1], kept[:, 1:]),
+        ("heads", kept[:, :, :-1], kept[:, :, 1:]),
+    ):
+        r = float(4 * np.mean(one * other))
+        yield by_normal(f"attention, correlation over {name}, z", r, one.size**-0.5)
+
+
 def run(folder: Path) -> None:
     """Print and store each statistic; those that are stored are not computed again."""
     results = Results(folder, "streams", ("part", "name"))
-    for part in (keep_rates, independence, complement_draws, edge_masks):
+    for part in (keep_rates, independence, complement_draws, edge_masks, attention_masks):
         done = [row for row in results.rows if row["part"] == part.__name__]
         if not done:
             for one in list(part()):
