@@ -26,7 +26,7 @@ GUIDE, STORES = "docs/CLUSTER.md", ("docs/STORE.md", "A bucket as a store")
 STORE = "s3://bucket/results"
 LAUNCHER = re.compile(r"ray (up|dashboard|attach|monitor|down)\b")
 LONG = (
-    "--graphs texas --methods gcn,gcn+clar --trials 24 --repeats 9 --finals 20 --no-ablation "
+    "--graphs texas --methods gcn,gcn+clar --trials 60 --repeats 9 --finals 20 --no-ablation "
     "--engine torch"
 )
 """Far from its end when it is looked at and stopped, however fast the machine is."""
