@@ -25,9 +25,10 @@ from benchmarks.s3_server import ACCESS_KEY, SECRET_KEY
 GUIDE, STORES = "docs/CLUSTER.md", ("docs/STORE.md", "A bucket as a store")
 STORE = "s3://bucket/results"
 LAUNCHER = re.compile(r"ray (up|dashboard|attach|monitor|down)\b")
+TRIALS, FINALS = 60, 20
 LONG = (
-    "--graphs texas --methods gcn,gcn+clar --trials 60 --repeats 9 --finals 20 --no-ablation "
-    "--engine torch"
+    f"--graphs texas --methods gcn,gcn+clar --trials {TRIALS} --repeats 9 --finals {FINALS} "
+    "--no-ablation --engine torch"
 )
 """Far from its end when it is looked at and stopped, however fast the machine is."""
 
@@ -185,11 +186,16 @@ def read_results(stage: Stage, line: str) -> None:
 
 
 def read_the_log(stage: Stage, line: str) -> None:
-    said(stage.laptop, line, "40/40 finals", "trials asked for a GPU, and torch saw none when")
+    said(
+        stage.laptop,
+        line,
+        f"{2 * FINALS}/{2 * FINALS} finals",
+        "trials asked for a GPU, and torch saw none when",
+    )
 
 
 def see_what_is_stored(stage: Stage, line: str) -> None:
-    begun = "2 of 2 studies begun, 48 trials and 40 finals"
+    begun = f"2 of 2 studies begun, {2 * TRIALS} trials and {2 * FINALS} finals"
     said(stage.laptop, line, "het  resume  succeeded", begun)
 
 
