@@ -180,18 +180,14 @@ def read_results(stage: Stage, line: str) -> None:
     said(stage.laptop, line, "gcn+clar", "texas")
     said(stage.laptop, f"clar-tune show het --store {STORE}", "het: finished")
     count = "clar-tune query 'SELECT count(*) AS n FROM finals' --format json"
-    assert json.loads(said(stage.laptop, f"{count} --store {STORE}")) == [{"n": 40}]
+    assert json.loads(said(stage.laptop, f"{count} --store {STORE}")) == [{"n": 2 * FINALS}]
     said(stage.laptop, f"clar-tune report --store {STORE} --out /tmp/report.html")
     assert "gcn+clar" in stage.laptop.read("report.html")
 
 
 def read_the_log(stage: Stage, line: str) -> None:
-    said(
-        stage.laptop,
-        line,
-        f"{2 * FINALS}/{2 * FINALS} finals",
-        "trials asked for a GPU, and torch saw none when",
-    )
+    every = f"{2 * FINALS}/{2 * FINALS} finals"
+    said(stage.laptop, line, every, "trials asked for a GPU, and torch saw none when")
 
 
 def see_what_is_stored(stage: Stage, line: str) -> None:
