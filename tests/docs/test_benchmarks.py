@@ -15,11 +15,17 @@ SOAK = "python -m benchmarks.soak"
 ENGINES = "python -m benchmarks.engine_search"
 MATHEMATICS = "python -m benchmarks.equivalence mathematics"
 STREAMS = "python -m benchmarks.equivalence streams"
+STEPS = "python -m benchmarks.equivalence steps"
+ACCURACY = "python -m benchmarks.equivalence accuracy"
+ATTENTION = "python -m benchmarks.attention"
 THREADS = "python -m benchmarks.threads"
 SHORT = {
     THREADS: "--graphs texas --trainings 2 --epochs 2",
     MATHEMATICS: "--graphs texas --cases gcn --pairs 1 --folder {folder}",
     STREAMS: "--folder {folder}",
+    STEPS: "--graphs texas --cases gcn --draws 5 --folder {folder}",
+    ACCURACY: "--graphs texas --cases gcn --at-most 2 --folder {folder}",
+    ATTENTION: "--graphs texas",
     ENGINES: "--graphs texas --methods gcn --trials 1 --out {folder}/engines.json",
     "make bench": "--graphs texas --no-memory --out {folder}/epochs.json",
     "python -m benchmarks.pruning": "--graphs texas --trials 1 --folder {folder}",
@@ -36,6 +42,9 @@ TOLD = {
     THREADS: r"texas +shared kernels +[\d.]+ +[\d.]+ +\d+",
     MATHEMATICS: r"texas +gcn +1 +1 ",
     STREAMS: r"keep rate at dropout 0.5, z +-?[\d.]+ +[\d.]+",
+    STEPS: r"texas +gcn +[\d.]+ +[\d.]+ +[\d.]+ +[\d.]+",
+    ACCURACY: r"texas +gcn +2 +[-+][\d.]+ ± [\d.]+ +1.0 +[\d.]+",
+    ATTENTION: r"texas +[\d.]+ +[\d.]+ +\d+%",
     "make bench": r"texas +gcn\+clar edge +[\d.]+ +[\d.]+ +[\d.]+ +[\d.]+x +[\d.]+x",
     ENGINES: r"all +[\d.]+ +[\d.]+ +[\d.]+x",
     "python -m benchmarks.pruning": r"texas +12 +\d+ +108 +[\d.]+%",
