@@ -1,6 +1,7 @@
 """What several tests start from."""
 
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +16,9 @@ from support.one_ray import OneRay, one_ray
 from clar_tune.graphs.graph import Graph, preprocess
 
 os.environ.pop("COLUMNS", None)  # readline tells it to the processes of pytest-xdist
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A job in a shell's background ignores Ctrl-C, and so would all that tests start.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # A busy machine must not fail a test: examples have no time limit.
 settings.register_profile("patient", deadline=None)

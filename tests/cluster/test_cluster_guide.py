@@ -25,7 +25,7 @@ from benchmarks.s3_server import ACCESS_KEY, SECRET_KEY
 GUIDE, STORES = "docs/CLUSTER.md", ("docs/STORE.md", "A bucket as a store")
 STORE = "s3://bucket/results"
 LAUNCHER = re.compile(r"ray (up|dashboard|attach|monitor|down)\b")
-TRIALS, FINALS = 60, 20
+TRIALS, FINALS = 24, 20
 LONG = (
     f"--graphs texas --methods gcn,gcn+clar --trials {TRIALS} --repeats 9 --finals {FINALS} "
     "--no-ablation --engine torch"
