@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from clar_tune.engine.arrays import Floats, Numbers
+from clar_tune.engine.arrays import Floats, Numbers, copy
 from clar_tune.engine.compiling import kernel
 from clar_tune.engine.objective import cross_entropy, squared_error
 from clar_tune.engine.operator import thin
@@ -76,8 +76,8 @@ def train(
             return Outcome(epoch, best_epoch, best_loss, best_score, failed, value)
         if _better(rules.by_score, val_loss, score, best_loss, best_score):
             best_epoch, best_loss, best_score = epoch, val_loss, score
-            best[:] = weights
-            penalty.best[:] = penalty.values
+            copy(weights, best)
+            copy(penalty.values, penalty.best)
         _tell(progress, epoch, val_loss, best_score)
         if _over(rules, epoch, best_epoch):
             break

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from clar_tune.engine.arrays import Floats, Numbers, signed
+from clar_tune.engine.arrays import Floats, Numbers, copy, signed
 from clar_tune.engine.compiling import kernel
 from clar_tune.engine.dense import add_column_sums
 from clar_tune.engine.networks import mlp
@@ -105,7 +105,7 @@ def backward(
                 summed,
                 width,
             )
-            dz[:size] = summed[:size]
+            copy(summed[:size], dz)
         for at in range(size):
             dz[at] += gamma[k] * g[at]
     add_column_sums(dz, size // width, width, gradient[layers.bias_at[layer] :])

@@ -2,7 +2,7 @@ r"""A layer that sees no graph: :math:`X' = X W + b`."""
 
 from typing import NamedTuple
 
-from clar_tune.engine.arrays import Floats, Numbers, signed
+from clar_tune.engine.arrays import Floats, Numbers, copy, signed
 from clar_tune.engine.compiling import kernel
 from clar_tune.engine.dense import add_column_sums
 from clar_tune.engine.operator import Operator
@@ -50,4 +50,4 @@ def backward(
     r""":math:`\partial b = G^\top 1`, and :math:`\partial Z = G`."""
     width = layers.outputs[layer]
     add_column_sums(g, len(g) // width, width, gradient[layers.bias_at[layer] :])
-    dz[: len(g)] = g
+    copy(g, dz)
