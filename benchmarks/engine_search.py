@@ -3,7 +3,7 @@
 Configurations come from the same space and seed, as do splits; each side prunes by its own scores.
 The time of a training is that of a worker from its specification to its row, without compiling.
 
-python -m benchmarks.engine_search --graphs texas,cora --methods gcn,sage,gat,gcn+clar,gcn+nl
+python -m benchmarks.engine_search --graphs texas,cora --methods gcn,gat+clar
 """
 
 import itertools
@@ -23,6 +23,8 @@ from clar_tune.space import Options, load_space, make_plan
 from clar_tune.training import form_of, make_ready, warm_up
 
 ENGINES = ("torch", "native")
+METHODS = ("gcn", "gat", "sage", "cheby", "gpr", "gcn+nl", "gcn+preg", "gcn+madreg")
+METHODS += ("gcn+dropedge", "gcn+clar", "gat+clar", "sage+clar")
 
 
 class Side:
@@ -75,11 +77,11 @@ class Side:
 
 @click.command()
 @click.option("--space", default="all", show_default=True)
-@click.option("--graphs", default="texas,cora", show_default=True)
-@click.option("--methods", default="gcn,sage,gat,gcn+clar,gcn+nl", show_default=True)
-@click.option("--trials", default=4, show_default=True)
+@click.option("--graphs", default="texas,cornell,cora,chameleon", show_default=True)
+@click.option("--methods", default=",".join(METHODS), show_default=True)
+@click.option("--trials", default=8, show_default=True)
 @click.option("--repeats", default=3, show_default=True)
-@click.option("--finals", default=3, show_default=True)
+@click.option("--finals", default=5, show_default=True)
 @click.option("--out", default="benchmarks/results/engine_search.json", type=Path)
 def main(
     space: str, graphs: str, methods: str, trials: int, repeats: int, finals: int, out: Path
