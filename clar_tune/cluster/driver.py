@@ -4,7 +4,7 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from clar_tune.cluster.capacity import Capacity, Growth
 from clar_tune.cluster.environment import prepare
-from clar_tune.cluster.native_programs import compile_programs, engine_remarks, unable_to_run
+from clar_tune.cluster.native_programs import compiling_programs, engine_remarks, unable_to_run
 from clar_tune.cluster.ray_internals import take_any_worker
 from clar_tune.cluster.resources import Node, Resources
 from clar_tune.graphs import Graph, check_split, load
@@ -114,7 +114,14 @@ def drive(
     modules = _own_modules(plan) if launch.address != "local" else []
     resources = launch.resources()
     memory = needs(plan, graphs.values(), resources.gpus)
-    with _scratch() as scratch, _cluster(launch, *modules) as nodes:
+    sizes = {name: Size.of(graph) for name, graph in graphs.items()}
+    with _scratch() as scratch, ExitStack() as stack:
+        # Where trainings are done is known here, so that compiling need not wait for Ray.
+        ahead = launch.address == "local" and not resources.gpus
+        if ahead:
+            compiling = compiling_programs(plan, sizes, view.say, view.note)
+            finish_compiling = stack.enter_context(compiling)
+        nodes = stack.enter_context(_cluster(launch, *modules))
         import ray
 
         capacity = Capacity(
@@ -129,8 +136,10 @@ def drive(
         if devices:
             plan = plan.on(devices.device)
         unfit = unable_to_run(plan, nodes) if launch.address != "local" else {}
-        sizes = {name: Size.of(graph) for name, graph in graphs.items()}
-        compile_programs(plan, sizes, view.say, view.note)
+        if not ahead:
+            compiling = compiling_programs(plan, sizes, view.say, view.note)
+            finish_compiling = stack.enter_context(compiling)
+        finish_compiling()
         for text in engine_remarks(plan):
             limits.remark(text)
         limits.workers = max(1, capacity.workers())

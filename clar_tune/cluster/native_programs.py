@@ -1,7 +1,7 @@
 """What the native engine needs: machines that can run programs, programs, and words where not."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any, cast
 
 from clar_tune.cluster.pinned_tasks import task_on
@@ -72,8 +72,13 @@ def _told(answer: Any) -> str | None:
         return f"it cannot be asked ({error.cause})"
 
 
-def compile_programs(plan: Plan, sizes: Mapping[str, Size], say: Tell, note: Tell) -> None:
+@contextmanager
+def compiling_programs(
+    plan: Plan, sizes: Mapping[str, Size], say: Tell, note: Tell
+) -> Iterator[Callable[[], None]]:
     """Compile what the plan's trainings on this machine need and nobody has compiled here yet.
+
+    The body goes on meanwhile, and is given what waits for the last.
 
     On large graphs those with several threads have a program of their own, ``gcn-shared``.
     ``sizes`` are those of the graphs that are trained on; ``note`` is told what takes time,
@@ -82,10 +87,11 @@ def compile_programs(plan: Plan, sizes: Mapping[str, Size], say: Tell, note: Tel
     """
     studies = list(_native(plan))
     if not studies:
+        yield _nothing
         return
     from clar_tune.engine import (
         cache_folder,
-        compile_all,
+        compilation,
         may_use_cache,
         name_of,
         team_size,
@@ -101,9 +107,15 @@ def compile_programs(plan: Plan, sizes: Mapping[str, Size], say: Tell, note: Tel
     missing = uncompiled(dict.fromkeys(map(name, left)))
     if missing and not may_use_cache():
         say(UNUSABLE.format(folder=cache_folder()))
+        missing = []
     elif missing:
         note(f"compiling {', '.join(missing)} for this machine, which is done once")
-        compile_all(missing)
+    with compilation(missing) as finish:
+        yield finish
+
+
+def _nothing() -> None:
+    """There is nothing to wait for."""
 
 
 def engine_remarks(plan: Plan) -> list[str]:

@@ -7,6 +7,7 @@ from .compiling import (
     may_use_cache as may_use_cache,
 )
 from .programs import (
+    compilation as compilation,
     compile_all as compile_all,
     name_of as name_of,
     program_named as program_named,

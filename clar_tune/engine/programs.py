@@ -5,7 +5,8 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import cache, partial
 from typing import cast
 
@@ -69,27 +70,43 @@ def uncompiled(names: Iterable[str]) -> list[str]:
     return [one.name for one in made if not one.loadable]
 
 
-def compile_all(names: Iterable[str], folder: str | None = None) -> None:
+@contextmanager
+def compilation(names: Iterable[str], folder: str | None = None) -> Iterator[Callable[[], None]]:
     """Compile programs into this machine's cache, as many at once as there are processors.
 
-    Each in a process of its own: one compiles one at a time, and does not train by what it
-    compiled (see :class:`~clar_tune.engine.compiling.Program`). What a failed one leaves out is
-    compiled where it is needed. ``folder`` takes the place of the cache.
+    The body goes on meanwhile, and is given what waits for the last; what it did not wait for is
+    ended. Each is compiled in a process of its own: one compiles one at a time, and does not
+    train by what it compiled (see :class:`~clar_tune.engine.compiling.Program`). What a failed one
+    leaves out is compiled where it is needed. ``folder`` takes the place of the cache.
     """
     waiting, running = list(names), list[subprocess.Popen[bytes]]()
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     if folder:
         environment["NUMBA_CACHE_DIR"] = folder
-    try:
-        while waiting or running:
-            while waiting and len(running) < len(os.sched_getaffinity(0)):
-                command = [sys.executable, *IN_A_CHILD, COMPILE.format(name=waiting.pop(0))]
-                running.append(subprocess.Popen(command, env=environment))
+
+    def start() -> None:
+        while waiting and len(running) < len(os.sched_getaffinity(0)):
+            command = [sys.executable, *IN_A_CHILD, COMPILE.format(name=waiting.pop(0))]
+            running.append(subprocess.Popen(command, env=environment))
+
+    def finish() -> None:
+        while running:
             running.pop(0).wait()
+            start()
+
+    try:
+        start()
+        yield finish
     finally:
         for process in running:
             process.terminate()
             process.wait()
+
+
+def compile_all(names: Iterable[str], folder: str | None = None) -> None:
+    """Compile programs, and wait for them."""
+    with compilation(names, folder) as finish:
+        finish()
 
 
 def compile_here(name: str) -> None:

@@ -1,12 +1,13 @@
 """Native programs from the driver's side, and workers that cannot load them."""
 
+from contextlib import nullcontext
 from dataclasses import replace
 
 import pytest
 from support.simulation import plan_from
 
 from clar_tune import engine
-from clar_tune.cluster.native_programs import compile_programs, engine_remarks, unable_to_run
+from clar_tune.cluster.native_programs import compiling_programs, engine_remarks, unable_to_run
 from clar_tune.cluster.resources import Node
 from clar_tune.cluster.worker import Worker
 from clar_tune.engine.scope import LARGE
@@ -23,8 +24,15 @@ def asked(monkeypatch):
     found: list[str] = []
     monkeypatch.setattr(engine, "may_use_cache", lambda: True)
     monkeypatch.setattr(engine, "uncompiled", list)
-    monkeypatch.setattr(engine, "compile_all", found.extend)
+    monkeypatch.setattr(
+        engine, "compilation", lambda names: nullcontext(lambda: found.extend(names))
+    )
     return found
+
+
+def compile_programs(*given) -> None:
+    with compiling_programs(*given) as finish:
+        finish()
 
 
 def untold(text: str) -> None:
