@@ -57,7 +57,7 @@ def compiled_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """All processes of a session share what they compile."""
     base = tmp_path_factory.getbasetemp()
     shared = base.parent if base.name.startswith("popen-") else base
-    folder = os.environ.get("NUMBA_CACHE_DIR", str(shared / "compiled"))
+    folder = os.environ.get("NUMBA_CACHE_DIR") or str(shared / "compiled")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("NUMBA_CACHE_DIR", folder)
         yield

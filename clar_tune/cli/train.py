@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from clar_tune.cli.failures import one_line
-from clar_tune.errors import ParameterError
+from clar_tune.errors import ParameterError, TrainingError
 from clar_tune.records import to_stored
 
 if TYPE_CHECKING:
@@ -193,7 +193,9 @@ def _prepare(spec: TrainSpec, entries: int) -> None:
         name = name_of(spec.backbone, team_size(spec.backbone, spec.threads, entries))
         if may_use_cache() and uncompiled([name]):
             click.echo(f"compiling {name} for this machine, which is done once", err=True)
-    make_ready(spec, entries)
+    wrong = make_ready(spec, entries)
+    if wrong:
+        raise TrainingError(wrong)
 
 
 def parsed(settings: tuple[str, ...], option: str = "--set") -> dict[str, Value]:

@@ -118,9 +118,11 @@ def drive(
     with _scratch() as scratch, ExitStack() as stack:
         # Where trainings are done is known here, so that compiling need not wait for Ray.
         ahead = launch.address == "local" and not resources.gpus
-        if ahead:
-            compiling = compiling_programs(plan, sizes, view.say, view.note)
-            finish_compiling = stack.enter_context(compiling)
+
+        def begin_compiling() -> Callable[[], None]:
+            return stack.enter_context(compiling_programs(plan, sizes, view.say, view.note))
+
+        finish_compiling = begin_compiling() if ahead else None
         nodes = stack.enter_context(_cluster(launch, *modules))
         import ray
 
@@ -136,10 +138,7 @@ def drive(
         if devices:
             plan = plan.on(devices.device)
         unfit = unable_to_run(plan, nodes) if launch.address != "local" else {}
-        if not ahead:
-            compiling = compiling_programs(plan, sizes, view.say, view.note)
-            finish_compiling = stack.enter_context(compiling)
-        finish_compiling()
+        (finish_compiling or begin_compiling())()
         for text in engine_remarks(plan):
             limits.remark(text)
         limits.workers = max(1, capacity.workers())

@@ -1,7 +1,7 @@
 """What the native engine needs: machines that can run programs, programs, and words where not."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any, cast
 
 from clar_tune.cluster.pinned_tasks import task_on
@@ -53,13 +53,8 @@ def _asked(nodes: Sequence[Node]) -> Causes:
 
     answers = {task_on(node.id, no_programs_here): node.id for node in nodes}
     ready, _ = ray.wait(list(answers), num_returns=len(answers), timeout=ANSWER)
-    causes = {}
-    for answer in ready:
-        with suppress(ray.exceptions.RayError):
-            cause = _told(answer)
-            if cause is not None:
-                causes[answers[answer]] = cause
-    return causes
+    told = {answers[answer]: _told(answer) for answer in ready}
+    return {node: cause for node, cause in told.items() if cause is not None}
 
 
 def _told(answer: Any) -> str | None:
@@ -70,6 +65,8 @@ def _told(answer: Any) -> str | None:
         return cast("str | None", ray.get(answer))
     except ray.exceptions.RayTaskError as error:
         return f"it cannot be asked ({error.cause})"
+    except ray.exceptions.RayError:
+        return None
 
 
 @contextmanager
@@ -78,12 +75,10 @@ def compiling_programs(
 ) -> Iterator[Callable[[], None]]:
     """Compile what the plan's trainings on this machine need and nobody has compiled here yet.
 
-    The body goes on meanwhile, and is given what waits for the last.
-
-    On large graphs those with several threads have a program of their own, ``gcn-shared``.
-    ``sizes`` are those of the graphs that are trained on; ``note`` is told what takes time,
-    ``say`` what is wrong.
-    Other machines of a cluster do it with their first job.
+    The body goes on meanwhile, and is given what waits for the last. On large graphs those with
+    several threads have a program of their own, ``gcn-shared``. ``sizes`` are those of the graphs
+    that are trained on; ``note`` is told what takes time, ``say`` what is wrong. Other machines
+    of a cluster do it with their first job.
     """
     studies = list(_native(plan))
     if not studies:

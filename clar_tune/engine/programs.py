@@ -119,6 +119,10 @@ def _loaded(name: str) -> Program:
     program, warm = _program(name), partial(_warm, name)
     if program.load(warm):
         return program
+    if not SOURCES.unchanged:
+        raise TrainingError(
+            "sources of the native engine were edited since this process began: begin it anew."
+        )
     if may_use_cache():
         compile_all([name])
         if program.load(warm):
@@ -129,8 +133,7 @@ def _loaded(name: str) -> Program:
         program.file = cache_folder(folder) / program.file.name
         if not program.load(warm):
             raise TrainingError(
-                f"{name} could not be compiled, or sources of the engine were edited since this "
-                "process began. Begin it anew; with --engine torch nothing is compiled."
+                f"{name} could not be compiled. With --engine torch nothing is compiled."
             )
     return program
 

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from clar_tune.engine import cannot, has_numba, team_size
-from clar_tune.errors import ParameterError
+from clar_tune.errors import ParameterError, TrainingError
 from clar_tune.graphs import Graph, SearchNodes
 from clar_tune.models import Method, TensorGraph
 from clar_tune.records import ENGINE_CHOICES, ENGINES, TrainRecord, TrainSpec
@@ -110,7 +110,10 @@ def make_ready(spec: TrainSpec, entries: int = 0) -> str | None:
     if wrong is None:
         from clar_tune.engine import program_of
 
-        program_of(spec.backbone, team_size(spec.backbone, spec.threads, entries))
+        try:
+            program_of(spec.backbone, team_size(spec.backbone, spec.threads, entries))
+        except TrainingError as error:
+            wrong = str(error)
     return wrong
 
 
@@ -152,6 +155,7 @@ def train(
         raise ParameterError(
             f"engine {spec.engine}: it takes no {type(graph).__name__}. Give what form_of gives."
         )
+    Method(spec.backbone, spec.regularizer).checked(spec.params)
     if isinstance(graph, TensorGraph):
         return train_by_torch(spec, graph, nodes, report)
     from clar_tune.training.native import train_natively

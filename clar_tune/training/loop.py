@@ -20,19 +20,16 @@ from clar_tune.models import (
     TensorGraph,
 )
 from clar_tune.records import (
-    OPTIMIZERS,
-    SELECTIONS,
-    STOPS,
     Params,
     TermRecord,
     TrainRecord,
     TrainSpec,
 )
 from clar_tune.seeds import seed_for
+from clar_tune.spec_checks import check_rules
 from clar_tune.training.corrections import corrected
 from clar_tune.training.objectives import objective_of
 from clar_tune.training.penalty_counts import PenaltyCounts
-from clar_tune.validation import one_of, whole
 
 Report = Callable[[int, float, float], None]
 """Called after every epoch with its number, its validation loss and the best score so far."""
@@ -55,7 +52,7 @@ def train(
     Weights start from ``spec.init_seed``, whatever the regularizer, and so does dropout: with
     weights of zero a regularizer gives the plain backbone's numbers to the last digit.
     """
-    _check(spec, nodes)
+    check_rules(spec, len(nodes.train), len(nodes.val))
     if graph.device.type != spec.device:
         raise ParameterError(
             f"device {spec.device}: the graph's tensors are on {graph.device}. Put them there."
@@ -85,24 +82,6 @@ def warm_up() -> None:
     weight = torch.zeros(1, requires_grad=True)
     weight.grad = torch.zeros(1)
     torch.optim.Adam([weight], fused=True).step()
-
-
-def _check(spec: TrainSpec, nodes: SearchNodes) -> None:
-    one_of("select", spec.select, SELECTIONS)
-    one_of("optimizer", spec.optimizer, OPTIMIZERS)
-    one_of("stop", spec.stop, STOPS)
-    for name, value, low in (
-        ("max_epochs", spec.max_epochs, 1),
-        ("patience", spec.patience, 1),
-        ("warmup", spec.warmup, 0),
-        ("threads", spec.threads, 1),
-    ):
-        whole(name, value, low)
-    if not len(nodes.train) or not len(nodes.val):
-        raise ParameterError(
-            f"{spec.graph}: nodes to train and to validate are needed, got {len(nodes.train)} "
-            f"and {len(nodes.val)}. Choose another protocol."
-        )
 
 
 def _rounds(

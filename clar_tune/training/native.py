@@ -50,12 +50,10 @@ def train_natively(
     if spec.device != "cpu":
         raise ParameterError(f"device {spec.device}: the native engine trains on processors.")
     assert isinstance(graph, ArrayGraph)
-    method = Method(spec.backbone, spec.regularizer)
-    method.checked(spec.params)
     told = _without_scores(report) if graph.metric == "roc_auc" else report
     fit = train(spec, graph, nodes, told, seconds=seconds)
     record, logits = fit.record, torch.from_numpy(fit.logits)
-    regularizer = method.build_regularizer(spec.params)
+    regularizer = Method(spec.backbone, spec.regularizer).build_regularizer(spec.params)
     targets = None if graph.targets is None else torch.from_numpy(graph.targets)
     truth = _Truth(graph.metric, torch.from_numpy(graph.labels), targets)
     if graph.metric != "accuracy":  # to the last digit as test nodes are judged

@@ -13,7 +13,7 @@ import clar_tune
 PACKAGE = Path(clar_tune.__file__).parent
 GROUND = (
     *("version", "errors", "validation", "seeds", "metric", "records", "rows", "winner", "paper"),
-    *("switches", "precision", "conditions"),
+    *("switches", "precision", "conditions", "spec_checks"),
 )
 """Modules of the root that everyone may import, and that import nothing but each other."""
 

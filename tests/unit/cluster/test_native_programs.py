@@ -4,9 +4,11 @@ from contextlib import nullcontext
 from dataclasses import replace
 
 import pytest
+from ray.exceptions import RayActorError, RayTaskError
 from support.simulation import plan_from
 
 from clar_tune import engine
+from clar_tune.cluster import native_programs
 from clar_tune.cluster.native_programs import compiling_programs, engine_remarks, unable_to_run
 from clar_tune.cluster.resources import Node
 from clar_tune.cluster.worker import Worker
@@ -113,6 +115,24 @@ def test_machines_that_cannot_run_programs_get_no_jobs():
 
     found = unable_to_run(plan_from(engine="native"), MACHINES, ask)
     assert (asked, found) == (["1", "2"], {"2": "numba is not installed"})
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (RayTaskError("ask", "", ImportError("another version")), "another version"),
+        (RayActorError(), None),
+    ],
+)
+def test_a_machine_that_fails_to_answer_is_named_and_one_that_is_lost_is_not(
+    error, told, monkeypatch
+):
+    def fail(answer):
+        raise error
+
+    monkeypatch.setattr("ray.get", fail)
+    found = native_programs._told(object())
+    assert found is None if told is None else told in found
 
 
 def test_a_plan_for_torch_asks_nobody():

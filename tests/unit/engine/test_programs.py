@@ -10,12 +10,12 @@ import scipy.sparse as sp
 from scipy import stats
 from support.engines import generated, halves, initial_weights, run_both, spec_of
 
-from clar_tune.engine import ArrayGraph, cannot, program_of, task_of, train
+from clar_tune.engine import ArrayGraph, cannot, program_of, programs, task_of, train
 from clar_tune.engine.problem import EPOCH, FINISHED, STOP, STOPPED
-from clar_tune.errors import Diverged, ParameterError, Stopped
+from clar_tune.errors import Diverged, ParameterError, Stopped, TrainingError
 from clar_tune.graphs import Graph, SearchNodes
 from clar_tune.models import TensorGraph
-from clar_tune.training import train as torch_train
+from clar_tune.training import make_ready, train as torch_train
 
 BACKBONES = ["mlp", "gcn", "sage", "cheby", "gpr", "gat"]
 SHAPES = [{}, {"layers": 1}, {"hidden": 7}, {"hidden": 70}]
@@ -299,7 +299,7 @@ def test_an_empty_split_is_refused():
 
 @pytest.mark.parametrize(
     ("train_nodes", "message"),
-    [([0, -1], "nodes from -1 to 0"), ([0, 60], "nodes from 0 to 60"), ([1, 1], "each once")],
+    [([0, -1], "2 from -1 to 0"), ([0, 60], "2 from 0 to 60"), ([1, 1], "1 of them different")],
 )
 def test_nodes_that_are_none_are_refused(train_nodes, message):
     graph = generated(60)
@@ -335,6 +335,15 @@ def test_a_process_that_trains_compiles_nothing():
     assert sum(stats.cache_hits.values()) == 1 and not stats.cache_misses
 
 
+def test_sources_that_were_edited_are_said_before_anything_is_compiled(monkeypatch, tmp_path):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(programs.SOURCES, "digest", "another")
+    with pytest.raises(TrainingError, match="begin it anew"):
+        programs._loaded.__wrapped__("gcn")
+    monkeypatch.setattr(programs, "_loaded", programs._loaded.__wrapped__)
+    assert "begin it anew" in make_ready(replace(spec_of(generated(), "gcn"), engine="native"))
+
+
 def test_the_last_epoch_is_told():
     graph, seen = generated(), []
     spec = spec_of(graph, "gcn", {"max_epochs": 7})
@@ -348,11 +357,9 @@ def test_the_last_epoch_is_told():
 
 def test_what_is_made_of_a_graph_is_made_once_by_one_thread():
     arrays, made = ArrayGraph.of(generated()), []
-    first = threading.Event()
 
     def make():
-        first.set()
-        time.sleep(0.01)
+        time.sleep(0.01)  # others ask meanwhile
         made.append(1)
         return made
 
