@@ -21,6 +21,7 @@ from clar_tune.models import Method, TensorGraph
 from clar_tune.records import TrainSpec
 from clar_tune.training import train
 
+GRAPHS = "texas,cora,chameleon,squirrel,photo,pubmed,computers"
 PROTOCOL = "balanced-60-20-20"
 CLAR = {"alpha": 0.1, "beta": 0.1, "samples": 1, "sampling": "node", "clamp": None}
 CASES: dict[str, dict[str, object]] = {
@@ -29,7 +30,6 @@ CASES: dict[str, dict[str, object]] = {
     "gcn+clar edge": {**CLAR, "sampling": "edge"},
     "gcn+preg": {},
     "gcn+dropedge": {"rate": 0.3},
-    "mlp": {},
     "sage": {},
     "gpr": {},
     "cheby": {},
@@ -104,10 +104,10 @@ def measure(name: str, cases: list[str], dropouts: list[float], rounds: int) -> 
 
 
 @click.command()
-@click.option("--graphs", default="texas,cora,chameleon", show_default=True)
-@click.option("--methods", default="gcn,gcn+clar", show_default=True)
-@click.option("--dropouts", default="0,0.5", show_default=True)
-@click.option("--rounds", default=6, show_default=True, help="The first is not counted.")
+@click.option("--graphs", default=GRAPHS, show_default=True)
+@click.option("--methods", default=",".join(CASES), show_default=True)
+@click.option("--dropouts", default="0.5", show_default=True)
+@click.option("--rounds", default=4, show_default=True, help="The first is not counted.")
 @click.option("--out", default="benchmarks/results/engines.json", show_default=True, type=Path)
 def main(graphs: str, methods: str, dropouts: str, rounds: int, out: Path) -> None:
     """Measure both engines."""
