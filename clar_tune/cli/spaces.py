@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from clar_tune.cli.options import store_option
+from clar_tune.cli.options import run_argument, store_option
 from clar_tune.cli.output import console
 from clar_tune.errors import ClarTuneError, TrainingError
 from clar_tune.records import to_stored
@@ -107,7 +107,7 @@ def check(files: tuple[str, ...]) -> None:
 
 
 @spaces.command()
-@click.argument("run", default="latest")
+@run_argument()
 @store_option
 def winners(run: str, store: str) -> None:
     """Print a space in which every method of a run has its winner's values: nothing is searched.
