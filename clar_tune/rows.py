@@ -313,6 +313,8 @@ class RunRow:
     """Effects smaller than this count as none: the margin of its tests of equality."""
     looks: Int32 = 0
     """How often finals were added after verdicts could be read."""
+    note: str = ""
+    """What its user wants to remember about it, in one line."""
 
     @property
     def may_have_effects(self) -> bool:

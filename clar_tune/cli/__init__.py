@@ -6,9 +6,12 @@ from typing import Any
 import click
 
 from clar_tune.cli.compare import compare
+from clar_tune.cli.completion import complete_names
 from clar_tune.cli.doctor import doctor
 from clar_tune.cli.export import export
 from clar_tune.cli.graphs import graphs
+from clar_tune.cli.help import ByTask
+from clar_tune.cli.manage import note, rename, rm
 from clar_tune.cli.query import query
 from clar_tune.cli.report import report
 from clar_tune.cli.repro import repro
@@ -22,7 +25,7 @@ from clar_tune.errors import ClarTuneError
 from clar_tune.version import __version__
 
 
-class _Commands(click.Group):
+class _Commands(ByTask):
     """A group whose expected failures print as one line with exit code 1."""
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -66,3 +69,6 @@ for command in (
     doctor,
 ):
     main.add_command(command)
+for inside in (rm, rename, note):
+    runs.add_command(inside)
+complete_names(main)

@@ -25,6 +25,7 @@ WITH_LIVE = ("host", "port")
 
 
 @click.command()
+@click.argument("named", nargs=-1, metavar="[RUN]...")
 @click.option(
     "--run",
     "runs",
@@ -58,6 +59,7 @@ WITH_LIVE = ("host", "port")
 @click.pass_context
 def report(
     ctx: click.Context,
+    named: tuple[str, ...],
     runs: tuple[str, ...],
     out: Path,
     figures: Path | None,
@@ -83,6 +85,7 @@ def report(
     from clar_tune.store import Store
 
     _check_together(ctx, live=live)
+    runs = (*named, *runs)
     if live:
         _serve(Store.open(store), runs, host, port)
         return

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
-from clar_tune.cli.options import store_option
+from clar_tune.cli.options import run_argument, store_option
 from clar_tune.errors import UnknownName
 
 if TYPE_CHECKING:
@@ -19,16 +20,21 @@ if TYPE_CHECKING:
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
-@click.command()
+@click.group(invoke_without_command=True)
 @json_option
 @store_option
-def runs(as_json: bool, store: str) -> None:
-    """List the runs of the store, the newest first.
+@click.pass_context
+def runs(ctx: click.Context, as_json: bool, store: str) -> None:
+    """List the runs of the store, the newest first; remove, rename or annotate one.
 
     \b
-    Example:
+    Examples:
       clar-tune runs
+      clar-tune runs note latest "wider layers"
     """  # noqa: D301
+    if ctx.invoked_subcommand is not None:
+        _refuse_before(ctx, ctx.invoked_subcommand)
+        return
     from clar_tune.analysis import duration
     from clar_tune.store import Store
 
@@ -46,7 +52,7 @@ def runs(as_json: bool, store: str) -> None:
     cells = [
         (
             *(run.name, _state(opened, run), f"{run.row.started:%Y-%m-%d %H:%M}"),
-            *(duration(run.row.seconds), run.row.graph),
+            *(duration(run.row.seconds), run.row.graph, run.row.note),
         )
         for run in found
     ]
@@ -57,14 +63,14 @@ def runs(as_json: bool, store: str) -> None:
 
 
 @click.command()
-@click.argument("run")
+@run_argument()
 @click.option("--origins", is_flag=True, help="Tell whose shared parameters trials tried.")
 @json_option
 @store_option
 def show(run: str, origins: bool, as_json: bool, store: str) -> None:
     """Show a run: its state, its studies, and what failed or was tried again, with causes.
 
-    RUN is a name, the beginning of one, or `latest`.
+    RUN is a name, the beginning of one, or `latest`, which it is if it is left out.
 
     \b
     Example:
@@ -157,6 +163,13 @@ def _asked_for(
     return tuple(found.values())
 
 
+def _refuse_before(ctx: click.Context, command: str) -> None:
+    """Options of the list mean nothing to a command behind it, which has a store of its own."""
+    for name, option in (("store", "--store"), ("as_json", "--json")):
+        if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"{option} stands before {command}: write it behind, or not.")
+
+
 def _state(store: Store, run: StoredRun) -> str:
     gone = run.row.state == "running" and not store.driven(run)
     return "running (its driver is gone: resume it)" if gone else run.row.state
@@ -175,6 +188,7 @@ def _head(row: RunRow) -> dict[str, Any]:
         "ended": row.ended.isoformat() if row.ended else None,
         "seconds": row.seconds,
         "budget": row.budget,
+        **({"note": row.note} if row.note else {}),
     }
 
 
@@ -191,6 +205,8 @@ def _print_head(row: RunRow, studies: Sequence[StudyView]) -> None:
         f"space {row.space} ({row.settings}), {row.protocol}, seed {row.seed}: "
         f"per study {search}, {finals_told(budget)}; epochs selected by {budget['select']}"
     )
+    if row.note:
+        click.echo(f"note: {row.note}")
 
 
 def _print_studies(studies: Sequence[StudyView]) -> None:

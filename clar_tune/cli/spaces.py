@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from clar_tune.cli.options import store_option
+from clar_tune.cli.options import run_argument, store_option
 from clar_tune.cli.output import console
-from clar_tune.errors import ClarTuneError
+from clar_tune.errors import ClarTuneError, TrainingError
 from clar_tune.records import to_stored
 
 if TYPE_CHECKING:
@@ -80,16 +80,25 @@ def show(space: str, settings: str | None, as_json: bool) -> None:
 def check(files: tuple[str, ...]) -> None:
     """Check spaces; the exit code is 1 if one is wrong.
 
+    Your own classes are built once and trained for an epoch, on a ring that stands for their
+    graph.
+
     \b
     Example:
       clar-tune spaces check my-space.yaml
     """  # noqa: D301
-    from clar_tune.space import load_space
+    from clar_tune.search import try_classes
+    from clar_tune.space import Options, load_space, make_plan
 
     wrong = False
     for file in files:
         try:
-            click.echo(f"{file}: ok, {_extent(load_space(file))}")
+            space = load_space(file)
+            try_classes(make_plan(space, Options(settings=name)) for name in space.settings)
+            click.echo(f"{file}: ok, {_extent(space)}")
+        except TrainingError as error:
+            wrong = True
+            click.echo(f"{file}: {error}")
         except ClarTuneError as error:
             wrong = True
             click.echo(str(error))
@@ -98,7 +107,7 @@ def check(files: tuple[str, ...]) -> None:
 
 
 @spaces.command()
-@click.argument("run", default="latest")
+@run_argument()
 @store_option
 def winners(run: str, store: str) -> None:
     """Print a space in which every method of a run has its winner's values: nothing is searched.

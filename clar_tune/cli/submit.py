@@ -166,6 +166,7 @@ def _in_full(order: Order, jobs: Jobs) -> Order:
         return order
     found = jobs.find(order.run).run
     words = [found if word == order.run else word for word in order.words]
+    words = words if found in words else _with(words, "--run", found)
     return order._replace(run=found, words=words)
 
 

@@ -9,13 +9,13 @@ from traceback import extract_tb
 
 from clar_tune.errors import ClarTuneError, Diverged, GraphError, Stopped
 from clar_tune.graphs import Graph, search_nodes
+from clar_tune.models import users_frame
 from clar_tune.records import HINTS, TrainRecord, TrainSpec, Value
 from clar_tune.search.hosts import Task
 from clar_tune.search.process_errors import (
     BrokenProcess,
     breaks_process,
     is_out_of_memory,
-    users_frame,
 )
 from clar_tune.training import Form, cpu_of, release_memory, test_count, test_scores, train
 

@@ -106,7 +106,7 @@ def _graph(name: str) -> str:
 
 
 def _method(name: str) -> Method:
-    from clar_tune.models import Method
+    from clar_tune.models import Method, at_users_line
 
     method = Method.parse(name)
     try:
@@ -114,8 +114,8 @@ def _method(name: str) -> Method:
     except ClarTuneError:
         raise
     except Exception as error:  # a user's own module may raise anything
-        reason = f"{type(error).__name__}: {error}"
-        raise SpaceError(f"{name}: cannot be imported ({reason}).") from error
+        reason = f"({type(error).__name__}: {error}){at_users_line(error)}"
+        raise SpaceError(f"{name}: cannot be imported {reason}.") from error
     return method
 
 

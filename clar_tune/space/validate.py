@@ -14,7 +14,7 @@ from clar_tune.graphs import (
     parameters_of,
     variant_of,
 )
-from clar_tune.models import Method
+from clar_tune.models import Method, at_users_line
 from clar_tune.records import Params, Value
 from clar_tune.space.bounds import (
     MOST_CELLS,
@@ -91,7 +91,7 @@ def _refusal(method: Method, params: Params) -> str | None:
     except ClarTuneError as error:
         return str(error)
     except Exception as error:  # a user's own class may raise anything
-        return f"{type(error).__name__}: {error}"
+        return f"{type(error).__name__}: {error}{at_users_line(error)}"
     return None
 
 

@@ -16,6 +16,7 @@ from clar_tune.store.addresses import resolve
 from clar_tune.store.fence import Seen
 from clar_tune.store.files import Files
 from clar_tune.store.holder import CAREFUL, DEFAULT_TIMES, Access, LeaseTimes, free
+from clar_tune.store.housekeeping import held, move_files, remove_files, remove_folders
 from clar_tune.store.journal import read_wal, wal_path
 from clar_tune.store.lease import Lease, fence_of, read_lease
 from clar_tune.store.parquet import Part, encoded, numbered, parts_in
@@ -163,6 +164,26 @@ class Store:
             with suppress(StoreError):
                 lease.release(clean=False)
             raise
+
+    def remove(self, run: str) -> None:
+        """Remove a run with all of its rows; refused while a driver is at work."""
+        lease = self._lease(run)
+        with held(lease):
+            remove_files(self._files, run, lease)
+        remove_folders(self._files, run)
+
+    def rename(self, run: str, name: str) -> None:
+        """Give a run another name; refused while a driver is at work, or if the name is taken."""
+        self.check_new(name)
+        self.reopen(run).close()  # what its last driver left unflushed is filed under its name
+        lease = self._lease(run)
+        with held(lease), held(self._lease(name)):
+            move_files(self._files, run, name, lease)
+        remove_folders(self._files, run)
+
+    def note(self, run: str, text: str) -> None:
+        """Change what the manifest of a run says about it; refused while a driver is at work."""
+        self.reopen(run).close(note=text)
 
     def driven(self, run: StoredRun) -> bool:
         """Whether some driver seems to work on a run; nobody waits to be sure of it.

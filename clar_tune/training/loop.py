@@ -191,7 +191,7 @@ class _Round:
             given = tuple(logits.shape) if isinstance(logits, Tensor) else type(logits).__name__
             raise WrongShape(
                 f"{self.spec.backbone}: logits of shape {wanted} (nodes, classes) are needed, "
-                f"got {given}."
+                f"got {given}.{self.model.place}"
             )
         return logits
 

@@ -87,22 +87,6 @@ def test_a_parameter_without_a_default_must_be_given():
         method.checked({})
 
 
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        (
-            "support.own_classes:TakesNothing",
-            r"widths of input and output first, as in `def __init__",
-        ),
-        ("support.own_classes:TakesMore", "needs depth. Give defaults, or put them behind a `*`"),
-        ("gcn+support.own_classes:TakesMore", "needs inputs, outputs, depth. Give defaults"),
-    ],
-)
-def test_a_class_that_cannot_be_built_is_refused(name, message):
-    with pytest.raises(ParameterError, match=message):
-        Method.parse(name).parameters()
-
-
 def test_equal_settings_look_equal():
     method = Method.parse("gcn+clar")
     assert method.complete({"alpha": 1}) == method.complete({}) == method.complete({"alpha": 1.0})
