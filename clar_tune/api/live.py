@@ -147,11 +147,16 @@ class Cell(Silent):
 
     def close(self, scheduler: Scheduler) -> None:
         """Show it anew."""
+        from rich.table import Table
+        from rich.text import Text
+
         self._next = time.monotonic() + REDRAW_EVERY
         progress = progress_of(scheduler)
-        table = _table(progress, ROWS_OF_A_CELL)
-        table.caption = "\n".join([summary(progress, self._clock), *remarks(scheduler)])
-        self._shown.update(table)
+        page = Table.grid()
+        page.add_row(_table(progress, ROWS_OF_A_CELL))
+        for line in (summary(progress, self._clock), *remarks(scheduler)):
+            page.add_row(Text(line))
+        self._shown.update(page)
 
 
 class Clock:
