@@ -2,6 +2,7 @@
 
 ClarTuneError
 ├── UnknownName        a name that is not among the allowed ones
+│   └── UnknownRun     a run that a store does not hold, which is a KeyError too
 ├── ParameterError     a parameter with a value it cannot have
 │   └── CannotImport   a class of the user's that Python does not find or cannot load
 ├── SpaceError         a space that cannot be searched
@@ -43,6 +44,12 @@ class UnknownName(ClarTuneError):
         if len(listed) > LONGEST_LIST:
             listed = f"{listed[:LONGEST_LIST]} …"
         super().__init__(f"unknown {kind} {given!r}.{hint} Allowed: {listed}.")
+
+
+class UnknownRun(UnknownName, KeyError):
+    """A run that a store does not hold, as a mapping says it."""
+
+    __str__ = Exception.__str__  # a KeyError would print its message in quotes
 
 
 class ParameterError(ClarTuneError):

@@ -310,7 +310,6 @@ def _observer(*, quiet: bool) -> api.Observer:
     @contextmanager
     def observe(name: str, store: Store, limits: Limits) -> Iterator[View]:
         from clar_tune.cli.interrupts import interruptible
-        from clar_tune.cli.live import view_on
         from clar_tune.cli.output import diverted
         from clar_tune.graphs import cache_folder
 
@@ -319,7 +318,7 @@ def _observer(*, quiet: bool) -> api.Observer:
             click.echo(f"run {name} in {store.url}, log in {log}", err=True)
         with (
             diverted(log) as terminal,
-            view_on(terminal, quiet=quiet) as view,
+            api.view_on(terminal, quiet=quiet) as view,
             interruptible(limits),
         ):
             yield view
@@ -332,7 +331,7 @@ def say(text: str) -> None:
     click.echo(f"clar-tune: {text}", err=True)
 
 
-def _conclude(outcome: api.RunOutcome, *, as_json: bool) -> None:
+def _conclude(outcome: api.Run, *, as_json: bool) -> None:
     """Print what came out, say what is missing, and exit accordingly."""
     from clar_tune.analysis import compare, read_run
     from clar_tune.cli.output import print_table
@@ -352,7 +351,7 @@ def _conclude(outcome: api.RunOutcome, *, as_json: bool) -> None:
         sys.exit(EXIT_CODES[outcome.state])
 
 
-def _continuation(outcome: api.RunOutcome) -> str:
+def _continuation(outcome: api.Run) -> str:
     """The command that goes on with a run from where this one was typed."""
     from clar_tune.cluster import JOB
 

@@ -12,6 +12,9 @@ from clar_tune.space.reader import parse_space
 _PACKAGE = Path(__file__).parents[1]
 _NAME = re.compile(r"[a-z][a-z0-9-]*")
 
+NAMES = "Use small letters, digits and hyphens, with a letter first."
+"""What a space may be called."""
+
 
 def load_space(name_or_file: str) -> Space:
     """The space that ships under a name, or that of a file."""
@@ -20,10 +23,10 @@ def load_space(name_or_file: str) -> Space:
         file = shipped[name_or_file]
     elif file.suffix not in (".yaml", ".yml") and not file.is_file():
         raise UnknownName("space", name_or_file, shipped)
-    if not _NAME.fullmatch(file.stem):
+    if not is_space_name(file.stem):
         raise SpaceError(
             f"{name_or_file}: a space is named after its file, and {file.stem!r} is no name. "
-            "Use small letters, digits and hyphens, with a letter first."
+            f"{NAMES}"
         )
     try:
         text = _text(file)
@@ -31,6 +34,11 @@ def load_space(name_or_file: str) -> Space:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise SpaceError(f"{name_or_file}: the file cannot be read ({reason}).") from error
     return parse_space(text, file.stem, str(name_or_file))
+
+
+def is_space_name(name: str) -> bool:
+    """Whether a space may be called so."""
+    return _NAME.fullmatch(name) is not None
 
 
 def _text(file: Path) -> str:

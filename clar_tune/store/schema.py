@@ -119,6 +119,14 @@ def rows_of(kind: type[Kind], found: pa.Table) -> list[Kind]:
     return [kind(**row) for row in rows]
 
 
+def json_values(table: str, found: pa.Table) -> dict[str, list[Any]]:
+    """The columns of JSON, as what their texts hold."""
+    return {
+        name: [_decoded(text, f"{table}, column {name}") for text in found[name].to_pylist()]
+        for name in _json_columns(table)
+    }
+
+
 def plain(table: str, row: Row) -> dict[str, Any]:
     """A record as the write-ahead file holds it: times, bytes and JSON become text."""
     names, others, get = _columns(table)

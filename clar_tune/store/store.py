@@ -86,12 +86,16 @@ class Store:
         """What reading came across and left out, one line each."""
         return list(self._damaged)
 
+    def named(self, name: str) -> StoredRun | None:
+        """The run with this whole name, if there is one."""
+        row = read_manifest(self._files, name) if is_name(name) else None
+        return None if row is None else StoredRun(name, row)
+
     def find(self, text: str) -> StoredRun:
         """The run with this name, with a name that begins so, or the ``latest``."""
-        if is_name(text):
-            row = read_manifest(self._files, text)
-            if row is not None:
-                return StoredRun(text, row)
+        exact = self.named(text)
+        if exact is not None:
+            return exact
         runs = self.runs()
         if not runs:
             raise StoreError(f"store {self.url} has no runs. Start one with `clar-tune run`.")
