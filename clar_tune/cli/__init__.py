@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from clar_tune.cli.best import best
 from clar_tune.cli.compare import compare
 from clar_tune.cli.completion import complete_names
 from clar_tune.cli.doctor import doctor
@@ -16,7 +17,7 @@ from clar_tune.cli.query import query
 from clar_tune.cli.report import report
 from clar_tune.cli.repro import repro
 from clar_tune.cli.run import extend, resume, run
-from clar_tune.cli.runs import best, runs, show
+from clar_tune.cli.runs import runs, show
 from clar_tune.cli.spaces import spaces
 from clar_tune.cli.submit import submit
 from clar_tune.cli.submitted import logs, status, stop

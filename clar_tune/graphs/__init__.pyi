@@ -1,5 +1,6 @@
 """Names that others may import from here; each is loaded when it is first used."""
 
+from .block_models import BLOCK_MODELS as BLOCK_MODELS
 from .catalogue import (
     NOTES as NOTES,
     base_name as base_name,
@@ -7,7 +8,12 @@ from .catalogue import (
     known_facts as known_facts,
 )
 from .download import cache_folder as cache_folder, fetch as fetch
-from .graph import PREPROCESSINGS as PREPROCESSINGS, Graph as Graph, preprocess as preprocess
+from .graph import (
+    PREPROCESSINGS as PREPROCESSINGS,
+    RAW_FEATURES as RAW_FEATURES,
+    Graph as Graph,
+    preprocess as preprocess,
+)
 from .loading import (
     DATASETS as DATASETS,
     facts_of as facts_of,

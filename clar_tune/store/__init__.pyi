@@ -1,6 +1,7 @@
 """Names that others may import from here; each is loaded when it is first used."""
 
 from .addresses import refuse_credentials as refuse_credentials, resolve as resolve
+from .columns import write_columns as write_columns
 from .files import Files as Files
 from .holder import Access as Access, LeaseTimes as LeaseTimes
 from .parquet import encoded as encoded

@@ -1,9 +1,12 @@
 """One training by the engine that its specification names, and which engine that is."""
 
 import math
+from collections.abc import Mapping
 from typing import NamedTuple, Protocol
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from clar_tune.engine import cannot, has_numba, team_size
@@ -40,6 +43,14 @@ class Fit(Protocol):
     @property
     def logits(self) -> Tensor:
         """[N, C] of the selected epoch, in evaluation mode; numbers in regression."""
+
+    @property
+    def curve(self) -> NDArray[np.float64]:
+        """[epochs] The validation loss of each; of several rounds that of the one kept."""
+
+    @property
+    def state(self) -> Mapping[str, Tensor]:
+        """Weights of the selected epoch, by the names of torch's network."""
 
 
 class Choice(NamedTuple):

@@ -58,6 +58,13 @@ def test_the_loop_runs(tmp_path):
     assert re.match(r"accuracy 0\.\d{3}\n", done.stdout)
 
 
+def test_a_training_in_python_runs():
+    (shown,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs/USAGE.md").read_text(), re.DOTALL)
+    names: dict[str, Any] = {}
+    exec(shown, names)
+    assert names["fit"].score > 0.25 and not names["network"].training
+
+
 @pytest.fixture(scope="module")
 def desk(tmp_path_factory) -> Path:
     """A folder that the commands of README and docs share, one after the other.

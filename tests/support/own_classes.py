@@ -138,3 +138,26 @@ class Batchnormed(Nan):
 
 
 tiny = 3
+
+SCRIPTED = """\
+import torch
+from torch import nn
+from torch_geometric.nn import GCNConv
+
+class Wide(nn.Module):
+    def __init__(self, inputs, outputs, *, width=4):
+        super().__init__()
+        self.first, self.second = GCNConv(inputs, width), GCNConv(width, outputs)
+
+    def forward(self, x, edge_index):
+        return self.second(torch.relu(self.first(x, edge_index)), edge_index)
+
+class Shrink(nn.Module):
+    def __init__(self, *, strength=0.01):
+        super().__init__()
+        self.strength = strength
+
+    def forward(self, h, edge_index):
+        return self.strength * h.square().mean()
+"""
+"""A module of a user's, for scripts that import it."""

@@ -13,21 +13,22 @@ import clar_tune
 PACKAGE = Path(clar_tune.__file__).parent
 GROUND = (
     *("version", "errors", "validation", "seeds", "metric", "records", "rows", "winner", "paper"),
-    *("switches", "precision", "conditions", "spec_checks"),
+    *("switches", "precision", "conditions", "spec_checks", "configuration"),
 )
 """Modules of the root that everyone may import, and that import nothing but each other."""
 
 ORDER = (
     *("ground", "graphs", "models", "engine", "training", "space", "store", "search"),
-    *("device_check", "cluster", "analysis", "report", "api", "testing", "cli"),
+    *("device_check", "cluster", "analysis", "report", "script", "preparation", "fits"),
+    *("api", "testing", "cli"),
 )
 """Each may import only those that stand before it."""
 
 PACKAGES = ("graphs", "models", "engine", "training", "space", "store", "search", "device_check")
-PACKAGES += ("cluster", "analysis", "report", "api", "testing", "cli")
+PACKAGES += ("cluster", "analysis", "report", "script", "api", "testing", "cli")
 
 HOMES = {
-    "torch_geometric": {"graphs"},
+    "torch_geometric": {"graphs", "script"},
     "yaml": {"space", "ground", "analysis", "cluster", "cli"},
     "rich": {"report", "api", "cli"},
     "click": {"cli"},
