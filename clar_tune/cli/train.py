@@ -157,7 +157,7 @@ def train(
     check_split(graph, rules["protocol"])
     rules["condition"] = condition_text(condition)
     device = "cpu" if engine == "native" else best_device().type
-    chosen = choose_engine(engine, method, metric, rules["select"], device)
+    chosen = choose_engine(engine, method, metric, rules["select"], device, method.altered(params))
     rules |= {"engine": chosen.engine, "device": device}
     if chosen.reason:
         click.echo(f"trained by torch: {chosen.reason}", err=True)
