@@ -184,7 +184,8 @@ def prepare(
     check_objective(varied.metric, rules.protocol, rules.select, chosen)
     check_split(varied, rules.protocol, rules.outer_test)
     device = "cpu" if rules.engine == "native" else best_device().type
-    engine = choose_engine(rules.engine, chosen, varied.metric, rules.select, device)
+    altered = chosen.altered(complete)
+    engine = choose_engine(rules.engine, chosen, varied.metric, rules.select, device, altered)
     same = ("max_epochs", "patience", "warmup", "select", "stop", "threads", "outer_test")
     spec = chosen.spec(
         varied,

@@ -182,7 +182,7 @@ class RepeatScore(NamedTuple):
 @stored_as(
     *("graph", "method", "condition", "protocol", "metric"),
     *("trials", "repeats", "finals", "rungs", "parameters"),
-    later=("arms", "exchanged", "precision", "engine", "known"),
+    later=("arms", "exchanged", "precision", "engine", "known", "unsaid"),
 )
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedStudy:
@@ -214,6 +214,8 @@ class PlannedStudy:
     known: Mapping[str, Any] | None = None
     """Weights that its search begins with where papers have others on its graph than usual; none
     in older runs, which begin with the usual ones everywhere."""
+    unsaid: Mapping[str, Any] | None = None
+    """Values of searched parameters that a trial which does not name them has."""
 
     @property
     def place(self) -> tuple[str, str, str]:

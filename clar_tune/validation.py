@@ -12,6 +12,13 @@ def one_of(name: str, value: str, allowed: Collection[str]) -> str:
     return value
 
 
+def flag(name: str, value: bool) -> bool:
+    """The value, if it is true or false."""
+    if not isinstance(value, bool):
+        raise ParameterError(f"{name}: true or false is needed, got {value!r}.")
+    return value
+
+
 def whole(name: str, value: int, low: int, high: int | None = None) -> int:
     """The value, if it is a whole number from ``low`` to ``high``."""
     fits = isinstance(value, int) and not isinstance(value, bool) and value >= low

@@ -12,7 +12,8 @@ from torch import Tensor, nn
 from clar_tune.errors import CannotImport, ParameterError, UnknownName, WrongShape
 from clar_tune.graphs import Graph
 from clar_tune.models.adjacency import Adjacency
-from clar_tune.models.backbones import BACKBONES, Backbone
+from clar_tune.models.backbone import Backbone
+from clar_tune.models.backbones import BACKBONES
 from clar_tune.models.own_classes import built, check_class, keywords_of
 from clar_tune.models.regularizers import REGULARIZERS, UNLIMITED, Penalty, Regularizer
 from clar_tune.models.tensors import TensorGraph
@@ -68,6 +69,16 @@ class Method:
         """Its backbone alone."""
         return Method(self.backbone)
 
+    @property
+    def options(self) -> frozenset[str]:
+        """Parameters of its backbone that came later, and alter nothing where nobody asks."""
+        return frozenset(getattr(self._backbone(), "options", ()))
+
+    @property
+    def silent(self) -> frozenset[str]:
+        """Parameters that a configuration names only if they are not at their default."""
+        return frozenset({*_silent(self._backbone()), *_silent(self._regularizer())})
+
     def share_of(self, params: Params) -> dict[str, Value]:
         """Those of some parameters that it knows."""
         return _only(params, self.parameters())
@@ -76,6 +87,11 @@ class Method:
         """Every parameter it can be given, with its default."""
         backbone = _keywords(self._backbone(), 2)
         return {**TRAINING, **backbone, **_keywords(self._regularizer(), 0)}
+
+    def altered(self, params: Params) -> set[str]:
+        """Names of parameters that are not at their default."""
+        known = self.parameters()
+        return {name for name, value in params.items() if value != known[name]}
 
     def checked(self, params: Params) -> dict[str, Value]:
         """:meth:`complete`, with every value tried, so that a wrong one fails before any work."""
@@ -106,7 +122,7 @@ class Method:
                 )
         positive("lr", complete["lr"])
         not_negative("weight_decay", complete["weight_decay"])
-        silent = {*_silent(self._backbone()), *_silent(self._regularizer())}
+        silent = self.silent
         return {n: value for n, value in complete.items() if n not in silent or value != known[n]}
 
     def spec(

@@ -60,6 +60,11 @@ class Size:
         """Features that are not zero and edges: by them a graph is large or not."""
         return self.entries + self.edges
 
+    @property
+    def second_neighbours(self) -> int:
+        """Pairs of nodes two steps apart, roughly; some nodes have many more edges than most."""
+        return min(self.nodes**2, 4 * self.edges**2 // max(self.nodes, 1))
+
     def varied(self, variant: Mapping[str, Value]) -> "Size":
         """The size of the graph that a condition makes of one of this size."""
         size = self

@@ -240,7 +240,8 @@ def _studies(
     check_size(variant, graph, dataset.facts.nodes)
     check_objective(metric, protocol, settings.training.select, method)
     device, asked = options.device or "cpu", settings.training
-    engine = choose_engine(asked.engine, method, metric, asked.select, device).engine
+    altered = subject.parameters[graph].altered(method.parameters())
+    engine = choose_engine(asked.engine, method, metric, asked.select, device, altered).engine
     for search in range(options.replicates):
         yield StudyPlan(
             columns=StudyColumns(

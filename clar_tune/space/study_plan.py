@@ -95,7 +95,15 @@ class StudyPlan:
             precision=to_stored(self.precision),
             engine=self.engine,
             known=self.known,
+            unsaid=self._unsaid or None,
         )
+
+    @property
+    def _unsaid(self) -> dict[str, Value]:
+        """Defaults of searched parameters that configurations leave out there."""
+        defaults, silent = self.method.parameters(), self.method.silent
+        names = (parameter.name for parameter in self.parameters.searched)
+        return {name: defaults[name] for name in names if name in silent}
 
     def begun_as(self, before: PlannedStudy | None) -> "StudyPlan":
         """The plan with what was decided when its run began; without that, as once was usual."""

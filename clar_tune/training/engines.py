@@ -1,7 +1,7 @@
 """One training by the engine that its specification names, and which engine that is."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -61,7 +61,12 @@ class Choice(NamedTuple):
 
 
 def choose_engine(
-    asked: str, method: Method, metric: str, select: str, device: str = "cpu"
+    asked: str,
+    method: Method,
+    metric: str,
+    select: str,
+    device: str = "cpu",
+    altered: Collection[str] = (),
 ) -> Choice:
     """The engine of a method's trainings; decided where a run is planned, and nowhere else.
 
@@ -74,10 +79,11 @@ def choose_engine(
         metric: that of the graph.
         select: how an epoch is selected.
         device: where it is trained.
+        altered: parameters that are not at their default, or not in all of its trainings.
     """
     if one_of("engine", asked, ENGINE_CHOICES) == "torch":
         return Choice("torch")
-    left = cannot(method.backbone, method.regularizer, metric, select)
+    left = cannot(method.backbone, method.regularizer, metric, select, altered)
     if device != "cpu":
         left = ON_PROCESSORS
     if left:

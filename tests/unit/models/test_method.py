@@ -22,7 +22,8 @@ def test_misspelt_names_get_a_hint():
 
 
 def test_parameters_come_from_optimiser_backbone_and_regularizer():
-    common = {"lr", "weight_decay", "hidden", "layers", "dropout"}
+    every = {"lr", "weight_decay", "hidden", "layers", "dropout"}
+    common = every | {"norm", "residual", "jk", "input_dropout"}
     assert set(Method.parse("gcn").parameters()) == common
     clar = {"alpha", "beta", "samples", "sampling", "clamp", "reduction", "scale"}
     assert set(Method.parse("gcn+clar").parameters()) == common | clar
@@ -30,7 +31,8 @@ def test_parameters_come_from_optimiser_backbone_and_regularizer():
     assert set(Method.parse("gat").parameters()) == common | {
         *("heads", "attention_dropout", "activation"),
     }
-    assert set(Method.parse("gpr").parameters()) == common | {"K", "restart"}
+    assert set(Method.parse("gpr").parameters()) == every | {"K", "restart"}
+    assert set(Method.parse("gcnii").parameters()) == every | {"initial", "theta"}
 
 
 def test_unknown_and_impossible_parameters_are_refused():
