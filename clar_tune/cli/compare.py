@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 @click.option(
     "--baseline",
     metavar="BACKBONE",
-    help="Backbone that the others are measured by.  [default: gcn]",
+    help="Backbone that the others are measured by.  [default: that of the space, gcn]",
 )
 @click.option("--explain", is_flag=True, help="Print how to read the numbers, and all remarks.")
 @store_option
@@ -79,7 +79,7 @@ def compare(
       clar-tune compare first second --format csv
       clar-tune compare first --margin 0.5 --baseline sage --explain
     """  # noqa: D301
-    from clar_tune.analysis import BASELINE, Criteria
+    from clar_tune.analysis import Criteria
     from clar_tune.cli.output import print_documents
     from clar_tune.report import documents_of, render
     from clar_tune.store import Store
@@ -88,7 +88,7 @@ def compare(
     if runs and space is not None:
         raise click.UsageError("--run and --space exclude each other: name runs or a space.")
     share = None if margin is None else margin / 100
-    criteria = Criteria(margin=share, interval=interval, baseline=baseline or BASELINE)
+    criteria = Criteria(margin=share, interval=interval, baseline=baseline)
     opened = Store.open(store)
     groups = _of_space(opened, space) if space is not None else [list(runs) or ["latest"]]
     found = [comparison for names in groups for comparison in _compared(opened, names, criteria)]
@@ -105,7 +105,10 @@ def compare(
 
 def _check_baseline(baseline: str, compared: Sequence[Comparison]) -> None:
     """Refuse a backbone that no run has without a penalty."""
-    plain = {m for comparison in compared for m in comparison.methods if "+" not in m}
+    from clar_tune.analysis import split_label
+
+    methods = {split_label(m)[0] for comparison in compared for m in comparison.methods}
+    plain = {method for method in methods if "+" not in method}
     if baseline not in plain:
         raise UnknownName("plain backbone of these runs", baseline, plain)
 

@@ -22,7 +22,7 @@ from clar_tune.records import (
     stored_as,
     to_stored,
 )
-from clar_tune.rows import GraphFacts, LeftOut, PlannedStudy
+from clar_tune.rows import GraphFacts, LeftOut, PlannedStudy, Question
 from clar_tune.space import Choice, Fixed, Options, Range
 from clar_tune.space.model import SearchRules, TrainingRules
 from clar_tune.store.holder import Holder
@@ -226,6 +226,7 @@ RECORDS = [
     EFFECT,
     OVER_GRAPHS,
     SHIFT_PART,
+    Question("layers", "2"),
 ]
 TEXTS = [
     (
@@ -334,6 +335,7 @@ TEXTS = [
         '0.25, "difference": 0.25, "half": 0.125, "protocols": ["a", "b"], '
         '"verdicts": ["better", "equal"], "same": true}'
     ),
+    '{"compare": "layers", "baseline": "2"}',
 ]
 
 
