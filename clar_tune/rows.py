@@ -244,6 +244,37 @@ class GraphFacts:
     generated: bool
 
 
+BACKBONES, PENALTIES = "backbones", "regularizers"
+COMPARED = (BACKBONES, PENALTIES)
+"""What a question compares, if not the values of a key of conditions."""
+
+
+@stored_as("compare", "baseline")
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One of the questions that a space asks, each of which gets a conclusion of its own."""
+
+    compare: str
+    """One of ``COMPARED``, or a key of conditions."""
+    baseline: str = ""
+    """The backbone, or the value of the key, that others are compared with; a regularizer is
+    compared with its backbone."""
+
+    @property
+    def title(self) -> str:
+        """``backbones against gcn``, ``values of layers against 2``."""
+        if self.compare == PENALTIES:
+            return "regularizers against their backbone"
+        compared = "" if self.compare == BACKBONES else "values of "
+        return f"{compared}{self.compare} against {self.baseline}"
+
+    @property
+    def named(self) -> str:
+        """What others are compared with: ``gcn``, ``layers=2``."""
+        of_key = self.compare not in COMPARED
+        return f"{self.compare}={self.baseline}" if of_key else self.baseline
+
+
 @stored_as("host", "node", "since", "cause")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeftOut:
@@ -317,6 +348,8 @@ class RunRow:
     """How often finals were added after verdicts could be read."""
     note: str = ""
     """What its user wants to remember about it, in one line."""
+    question: Annotated[Sequence[Mapping[str, Any]], JSON] = ()
+    """What its space asks, as ``Question`` is stored; older runs ask nothing."""
 
     @property
     def may_have_effects(self) -> bool:
@@ -327,6 +360,11 @@ class RunRow:
     def planned(self) -> list[PlannedStudy]:
         """Every planned study."""
         return [from_stored(PlannedStudy, content) for content in self.study_plans]
+
+    @property
+    def questions(self) -> tuple[Question, ...]:
+        """What its space asks."""
+        return tuple(from_stored(Question, content) for content in self.question)
 
     @property
     def broken_hosts(self) -> list[LeftOut]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from clar_tune.api.frames import frame_of_records
@@ -116,14 +116,12 @@ def compare(
         margin: In points: an effect surely below it counts as equal; by default that of the run.
         interval: What intervals are for: new ``splits`` of this graph, or new data
             (``nadeau-bengio``).
-        baseline: Plain backbone that the others are measured by; by default gcn.
+        baseline: Plain backbone that the others are measured by; by default that of the space, gcn.
     """
     from clar_tune.analysis import Criteria, compare_all, split_label
 
     named, share = distinct(runs), None if margin is None else margin / 100
-    criteria = Criteria(margin=share, interval=interval)
-    if baseline is not None:
-        criteria = replace(criteria, baseline=baseline)
+    criteria = Criteria(margin=share, interval=interval, baseline=baseline)
     tables = compare_all([run.view() for run in named], criteria)
     methods = {split_label(label)[0] for table in tables for label in table.methods}
     plain = {method for method in methods if "+" not in method}

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 @click.option(
     "--baseline",
     metavar="BACKBONE",
-    help="Backbone that the others are measured by.  [default: gcn]",
+    help="Backbone that the others are measured by.  [default: that of the space, gcn]",
 )
 @click.option("--explain", is_flag=True, help="Print how to read the numbers, and all remarks.")
 @store_option

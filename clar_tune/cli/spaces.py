@@ -146,6 +146,7 @@ def _summary(space: "Space") -> dict[str, Any]:
         "conditions": {name: found for name, found in conditions.items() if found != ({},)},
         "columns": list(space.columns),
         "correlate": space.correlate.content if space.correlate else None,
+        "question": to_stored(space.questions),
         "paper": space.paper,
         "studies": space.studies,
         "settings": {name: _rules(space, name) for name in space.settings},
@@ -240,6 +241,8 @@ def _print_head(space: "Space") -> None:
         _print(f"columns: method and {', '.join(space.columns)}; other conditions make rows")
     if space.correlate:
         _print(f"correlates: {_correlated(space.correlate)}")
+    for question in space.questions:
+        _print(f"asks: {question.title}")
     if space.paper:
         _print(f"beside Table {space.paper} of the paper")
     _print(f"margin: {100 * space.margin:g} of 100 points, below which an effect counts as none")

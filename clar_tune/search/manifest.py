@@ -47,6 +47,7 @@ def manifest_of(plan: Plan, graphs: Mapping[str, Graph]) -> RunRow:
         columns=plan.space.columns or None,
         correlate=plan.space.correlate.content if plan.space.correlate else None,
         margin=plan.space.margin,
+        question=[to_stored(question) for question in plan.space.questions],
     )
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from clar_tune.errors import UnknownName
 from clar_tune.graphs import VARIANTS, dataset_named, parameters_of
 from clar_tune.records import Value, stored_as
+from clar_tune.rows import Question
 from clar_tune.space.domains import Fixed, written
 from clar_tune.space.parameters import Parameter, ParameterSet
 from clar_tune.switches import IDLE, arms_beside
@@ -201,6 +202,8 @@ class Space:
     columns: tuple[str, ...] = ()
     """Keys of conditions that, with the method, make the columns of its table."""
     correlate: Correlate | None = None
+    questions: tuple[Question, ...] = ()
+    """What its comparison is to answer; the first one makes the headline."""
 
     @property
     def protocols(self) -> Mapping[str, str]:

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, TypeVar
 from clar_tune.errors import ClarTuneError, SpaceError
 from clar_tune.graphs import dataset_named
 from clar_tune.paper import TABLES
+from clar_tune.rows import Question
 from clar_tune.space.domains import Choice
 from clar_tune.space.layout import read_columns, read_correlate
 from clar_tune.space.levels_reader import LEVELS, read_levels
 from clar_tune.space.model import MARGIN, Levels, Space, Sweep
+from clar_tune.space.questions import read_questions
 from clar_tune.space.settings_reader import (
     BLOCK,
     GROUND,
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
 
 NEEDED = ("graphs", "methods", "settings")
 OPTIONAL = (
-    *("description", "paper", "margin", "conditions", "columns", "correlate"),
+    *("description", "paper", "margin", "question", "conditions", "columns", "correlate"),
     *RULES,
     *GROUND,
 )
@@ -61,6 +63,7 @@ def parse_space(text: str, name: str, origin: str) -> Space:
         paper=_paper(items),
         columns=read_columns(items["columns"], sweeps) if "columns" in items else (),
         correlate=read_correlate(items["correlate"], sweeps) if "correlate" in items else None,
+        questions=_questions(items, methods, sweeps),
     )
     check_space(space, items)
     return space
@@ -117,6 +120,13 @@ def _method(name: str) -> Method:
         reason = f"({type(error).__name__}: {error}){at_users_line(error)}"
         raise SpaceError(f"{name}: cannot be imported {reason}.") from error
     return method
+
+
+def _questions(
+    items: Mapping[str, Item], methods: tuple[Method, ...], sweeps: tuple[Sweep, ...]
+) -> tuple[Question, ...]:
+    given = items.get("question")
+    return () if given is None else read_questions(given, methods, sweeps)
 
 
 def _paper(items: Mapping[str, Item]) -> str | None:

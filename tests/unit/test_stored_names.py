@@ -23,7 +23,7 @@ from clar_tune.records import (
     stored_as,
     to_stored,
 )
-from clar_tune.rows import GraphFacts, LeftOut, PlannedStudy
+from clar_tune.rows import GraphFacts, LeftOut, PlannedStudy, Question
 from clar_tune.space import Choice, Fixed, Options, Range
 from clar_tune.space.model import SearchRules, TrainingRules
 from clar_tune.store.holder import Holder
@@ -255,6 +255,7 @@ RECORDS = [
     SHIFT_PART,
     SEEDS,
     TAKEN_ALONG,
+    Question("layers", "2"),
 ]
 TEXTS = [
     (
@@ -372,6 +373,7 @@ TEXTS = [
         '"adam", "engine": "native", "threads": 1, "outer_test": 0.0, "seed": 0, "purpose": '
         f'"final", "repeats": null, "val_score": null, "pairs": [{SEEDS_TEXT}]}}'
     ),
+    '{"compare": "layers", "baseline": "2"}',
 ]
 
 

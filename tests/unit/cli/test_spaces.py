@@ -215,6 +215,15 @@ def test_show_says_what_makes_columns_and_what_is_correlated():
     assert "columns:" not in plain and "correlates:" not in plain and "Table" not in plain
 
 
+def test_show_says_what_a_space_asks():
+    assert "asks: values of band against 1" in run("show", "frequency").stdout
+    shown = run("show", "depth").stdout
+    assert "asks: regularizers against their backbone\nasks: backbones against mlp" in shown
+    asked = json.loads(run("show", "frequency", "--json").stdout)["question"]
+    assert asked == [{"compare": "band", "baseline": "1"}]
+    assert json.loads(run("show", "quickstart", "--json").stdout)["question"] == []
+
+
 def test_the_layout_as_json():
     shown = json.loads(run("show", "sampling", "--json").stdout)
     assert shown["columns"] == ["sampling"] and shown["paper"] == "VI"
