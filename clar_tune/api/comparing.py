@@ -116,7 +116,8 @@ def compare(
         margin: In points: an effect surely below it counts as equal; by default that of the run.
         interval: What intervals are for: new ``splits`` of this graph, or new data
             (``nadeau-bengio``).
-        baseline: Plain backbone that the others are measured by; by default that of the space, gcn.
+        baseline: Plain backbone that the others are measured by; by default that of the space, or
+            gcn.
     """
     from clar_tune.analysis import Criteria, compare_all, split_label
 
