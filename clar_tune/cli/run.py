@@ -116,7 +116,9 @@ OWN = ("space_name", "name", "dry_run", "probe", "store", "quiet", "as_json")
     help="What trains: compiled programs, or torch.  [default: as the space says, or auto: "
     "programs on processors where they can]",
 )
-@click.option("--settings", default="tuned", show_default=True, help="tuned; or paper, released.")
+@click.option(
+    "--settings", default="tuned", show_default=True, help="tuned; or paper, released, tuned-gnn."
+)
 @click.option(
     "--no-ablation",
     is_flag=True,

@@ -46,9 +46,7 @@ def spaces(ctx: click.Context, as_json: bool) -> None:
 
 @spaces.command()
 @click.argument("space", metavar="NAME_OR_FILE")
-@click.option(
-    "--settings", help="`tuned`, `paper` or `released`.  [default: all that the space has]"
-)
+@click.option("--settings", help="`tuned`, `paper` …  [default: all that the space has]")
 @json_option
 def show(space: str, settings: str | None, as_json: bool) -> None:
     """Show what each method of a space may choose from.

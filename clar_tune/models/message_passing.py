@@ -50,8 +50,8 @@ class MessagePassing(Backbone):
         architecture: as of :class:`Backbone`.
     """
 
-    options = ("input_dropout", "jk", "norm", "residual")
-    silent = options
+    options: tuple[str, ...] = ("input_dropout", "jk", "norm", "residual")
+    silent: tuple[str, ...] = options
 
     def __init__(
         self,

@@ -67,11 +67,12 @@ class H2gcnLayer(nn.Module):
         first = graph.derived(unlooped, self.weight.dtype)
         second = graph.derived(second_neighbours).derived(unlooped, self.weight.dtype)
         # [N, 2^k * out] for words of k letters: first those that end with 1, then with 2.
-        *shorter, total = mapped(x, self.weight).split(self.blocks, dim=1)
+        *shorter, total = torch.split(mapped(x, self.weight), self.blocks, dim=1)
         for terms in reversed(shorter):
             near, far = total.chunk(2, dim=1)
             total = terms + first @ near.contiguous() + second @ far.contiguous()
-        return total + self.bias
+        result: Tensor = total + self.bias
+        return result
 
 
 class H2gcn(Backbone):

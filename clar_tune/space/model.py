@@ -113,7 +113,8 @@ class Levels:
 class Settings:
     """One way to run a space.
 
-    ``tuned``; ``paper`` for what the paper did; ``released`` for what its released code does.
+    ``tuned``; ``paper`` for what the paper did; ``released`` for what its released code does;
+    ``tuned-gnn`` for backbones as others have tuned and published them.
     """
 
     training: TrainingRules = TrainingRules()
@@ -194,7 +195,7 @@ class Space:
     methods: tuple[Method, ...]
     conditions: tuple[Sweep, ...]
     settings: Mapping[str, Settings]
-    """``tuned``, and ``paper`` and ``released`` where they are given."""
+    """``tuned``, and ``paper``, ``released`` and ``tuned-gnn`` where they are given."""
     margin: float = MARGIN
     """Effects that are smaller count as none."""
     paper: str | None = None

@@ -18,7 +18,7 @@ from clar_tune.space.yaml_nodes import Item
 if TYPE_CHECKING:
     from clar_tune.models import Method
 
-SETTINGS = ("tuned", "paper", "released")
+SETTINGS = ("tuned", "paper", "released", "tuned-gnn")
 RULES = ("training", "search", "finals", "ablation")
 GROUND = ("protocol", "preprocessing")
 """What numbers stand on; files of former versions have one for all settings, at the top."""
@@ -31,9 +31,15 @@ USUAL = {
     "tuned": Settings(TrainingRules(select="accuracy"), _SEARCH_RULES, finals=20),
     "paper": Settings(TrainingRules(select="loss"), _SEARCH_RULES, finals=20),
     "released": Settings(TrainingRules(select="loss"), _SEARCH_RULES, finals=20),
+    "tuned-gnn": Settings(TrainingRules(select="accuracy"), _SEARCH_RULES, finals=20),
 }
 """What a block has that says nothing."""
-USUAL_PROTOCOL = {"tuned": RANDOM, "paper": BALANCED, "released": BALANCED}
+USUAL_PROTOCOL = {
+    "tuned": RANDOM,
+    "paper": BALANCED,
+    "released": BALANCED,
+    "tuned-gnn": RANDOM,
+}
 FORMER = Settings(TrainingRules(select="loss"), SearchRules(repeats=9), finals=10)
 """What a block of a file with a ground at the top has that says nothing, as it always had."""
 
