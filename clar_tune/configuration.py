@@ -23,7 +23,8 @@ class Pair:
 @stored_as(
     *("run", "trial", "graph", "graph_hash", "preprocessing", "method", "condition", "protocol"),
     *("metric", "params", "max_epochs", "patience", "warmup", "select", "stop", "optimizer"),
-    *("engine", "threads", "outer_test", "seed", "purpose", "repeats", "val_score", "pairs"),
+    *("engine", "threads", "outer_test", "seed", "purpose", "numbers", "repeats", "val_score"),
+    "pairs",
 )
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Configuration:
@@ -54,6 +55,8 @@ class Configuration:
     """What pairs, and changes of the graph, are drawn with."""
     purpose: str
     """What its pairs are for: ``final``, or ``repeat`` as those of a search are."""
+    numbers: int
+    """Version of the numbers: another one trains to others."""
     repeats: int | None = None
     """Trainings of the search that its validation score is the mean of."""
     val_score: float | None = None

@@ -11,6 +11,7 @@ from clar_tune.conditions import values_of
 from clar_tune.configuration import Configuration, Pair
 from clar_tune.errors import GraphError, ParameterError, TrainingError
 from clar_tune.records import Params, TrainRecord, TrainSpec, Value
+from clar_tune.version import NUMBERS_VERSION
 
 if TYPE_CHECKING:
     from clar_tune.graphs import Graph, SearchNodes
@@ -93,8 +94,10 @@ class Prepared:
             init_seed=spec.init_seed,
             val_score=record.val_score,
         )
-        same = ("condition", "protocol", "params", "max_epochs", "patience", "warmup", "select")
-        same += ("stop", "optimizer", "engine", "threads", "outer_test")
+        same = (
+            *("condition", "protocol", "params", "max_epochs", "patience", "warmup", "select"),
+            *("stop", "optimizer", "engine", "threads", "outer_test"),
+        )
         return Configuration(
             graph=spec.graph,
             graph_hash=self.plain_hash,
@@ -103,6 +106,7 @@ class Prepared:
             metric=record.metric,
             seed=rules.seed,
             purpose=rules.purpose,
+            numbers=NUMBERS_VERSION,
             pairs=(pair,),
             **{name: getattr(spec, name) for name in same},
         )
@@ -121,8 +125,10 @@ def prepare_again(
     data: Path | None = None,
 ) -> Prepared:
     """A configuration's training; ``params`` and ``rules`` are what is to be other than there."""
-    same = ("protocol", "preprocessing", "select", "max_epochs", "patience", "warmup", "stop")
-    same += ("outer_test", "threads", "engine", "seed", "purpose")
+    same = (
+        *("protocol", "preprocessing", "select", "max_epochs", "patience", "warmup", "stop"),
+        *("outer_test", "threads", "engine", "seed", "purpose"),
+    )
     before = Rules(
         condition=values_of(configuration.condition),
         index=configuration.pairs[0].number if configuration.pairs else 0,

@@ -18,7 +18,11 @@ SORTED_JSON = "json with sorted keys"
 
 Int32 = Annotated[int, "int32"]
 Int64 = Annotated[int, "int64"]
+FLOATS = "floats"
+"""Marks a column that holds a list of numbers, each of 32 bits."""
+
 Texts = Annotated[Sequence[str], JSON]
+Floats = Annotated[Sequence[float], FLOATS]
 Content = Annotated[Mapping[str, Any], SORTED_JSON]
 
 TRIAL_STATES = ("running", "complete", "pruned", "failed")
@@ -158,6 +162,9 @@ class FinalRow(RepeatRow):
     """Total variation between the class shares of training and of test nodes."""
     balanced_floor: float | None = None
     """What a constant answer has for balanced accuracy: 1 / classes among the test nodes."""
+    curve: Floats | None = None
+    """The validation loss after each epoch, where ``run --curves`` asked for it; of several
+    rounds that of the one kept."""
 
 
 class RepeatScore(NamedTuple):

@@ -36,6 +36,7 @@ def configuration_of(run: RunView, study: StudyView) -> Configuration:
         outer_test=options.get("outer_test", 0.0),
         seed=seed_for("search", row.seed, study.search) if study.search else row.seed,
         purpose="final",
+        numbers=row.numbers,
         repeats=study.best.repeats,
         val_score=study.best.val_score,
         pairs=tuple(

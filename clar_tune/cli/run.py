@@ -124,6 +124,9 @@ OWN = ("space_name", "name", "dry_run", "probe", "store", "quiet", "as_json")
     is_flag=True,
     help="Spare the finals that tell what a penalty does: only winners as they are.",
 )
+@click.option(
+    "--curves", is_flag=True, help="Keep the validation loss of every epoch of every final."
+)
 @click.option("--protocol", help="How to split, instead of what the space says.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @click.option(
@@ -294,6 +297,7 @@ def options_from(given: dict[str, Any]) -> Options:
         outer_test=given.pop("outer_test"),
         seed=given.pop("seed"),
         ablation=not given.pop("no_ablation"),
+        curves=given.pop("curves"),
         trial_timeout=given.pop("trial_timeout"),
     )
     _refuse_unused(given)

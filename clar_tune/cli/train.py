@@ -204,8 +204,15 @@ def _show_spectra(prepared: Prepared, splits: int, test: bool, as_json: bool) ->
     from clar_tune.graphs import seed_pair
 
     spec, rules, graph = prepared.spec, prepared.rules, prepared.graph
-    same = ("condition", "protocol", "select", "max_epochs", "patience", "warmup", "stop")
-    same += ("threads", "engine", "device")
+    if rules.outer_test:
+        raise ParameterError(
+            "--spectrum: the run withheld test nodes (--outer-test), which it knows nothing of. "
+            "Leave it out."
+        )
+    same = (
+        *("condition", "protocol", "select", "max_epochs", "patience", "warmup", "stop"),
+        *("threads", "engine", "device"),
+    )
     pairs = [
         seed_pair(graph.name, rules.protocol, rules.seed, number, rules.purpose)
         for number in range(rules.index, rules.index + splits)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from clar_tune.errors import ParameterError, UnknownName
+from clar_tune.version import NUMBERS_VERSION
 
 if TYPE_CHECKING:
     from clar_tune.analysis import RunView, StudyView
@@ -23,14 +24,25 @@ def configuration_from(source: str, named: Mapping[str, str | None], store: str)
     from clar_tune.fits import load_configuration
 
     if not source.endswith(FILE):
-        return configuration_of(*study_named(source, named, store))
-    configuration = load_configuration(source)
+        return _warned(configuration_of(*study_named(source, named, store)), source)
+    configuration = _warned(load_configuration(source), source)
     for side, name in named.items():
         has = getattr(configuration, side)
         if name not in (None, has):
             raise ParameterError(
                 f"--{side} {name}: {source} has {has or 'none'}. Leave the option out."
             )
+    return configuration
+
+
+def _warned(configuration: Configuration, source: str) -> Configuration:
+    """Say where the same training gives other numbers by now."""
+    if configuration.numbers != NUMBERS_VERSION:
+        click.echo(
+            f"{source}: its numbers are of version {configuration.numbers}, this program makes "
+            f"version {NUMBERS_VERSION}: scores will differ",
+            err=True,
+        )
     return configuration
 
 

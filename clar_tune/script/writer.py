@@ -14,8 +14,9 @@ from clar_tune.graphs import (
     VARIANTS,
     base_name,
 )
-from clar_tune.records import Params
+from clar_tune.records import Params, Value
 from clar_tune.script.pieces import Pieces, arguments_of, has_part
+from clar_tune.version import NUMBERS_VERSION
 
 OPTIMISER = ("lr", "weight_decay")
 RULES = ("max_epochs", "patience", "warmup", "select", "stop")
@@ -39,14 +40,12 @@ splits of its {finals} finals and prints their test scores:
     python {name} FOLDER
 
 FOLDER has the files of the graph as torch-geometric lays them out; what is not there it
-downloads. {engine}
+downloads. {draws}
 """
 
 '''
-ENGINES = {
-    "torch": "Stored scores come again, but for an answer that the last digits decide.",
-    "native": "Stored scores come again up to chance: compiled programs drew other numbers.",
-}
+SAME_DRAWS = "Stored scores come again, but for an answer that the last digits decide."
+OTHER_DRAWS = "Stored scores come again up to chance: they were trained by other random numbers."
 
 
 class Piece(NamedTuple):
@@ -67,7 +66,7 @@ def script_of(configuration: Configuration, name: str) -> str:
     backbone, _, regularizer = configuration.method.partition("+")
     network, penalty = _piece("networks", backbone), _piece("penalties", regularizer or "none")
     source, graph = _source(configuration.graph)
-    values = {"GRAPH": graph, **_shares(configuration, network, penalty)}
+    values: dict[str, Any] = {"GRAPH": graph, **_shares(configuration, network, penalty)}
     given = {"constants": _constants(configuration, values)}
     if network.own:
         given["networks.own"] = network.stand_in("Network")
@@ -89,13 +88,14 @@ def script_of(configuration: Configuration, name: str) -> str:
 
 def _header(configuration: Configuration, name: str) -> str:
     origin = f"trial {configuration.trial} of run {configuration.run}"
+    same = configuration.engine == "torch" and configuration.numbers == NUMBERS_VERSION
     return HEADER.format(
         method=configuration.method,
         graph=configuration.graph,
         origin=origin if configuration.run else "one training",
         finals=len(configuration.pairs),
         name=name,
-        engine=ENGINES[configuration.engine],
+        draws=SAME_DRAWS if same else OTHER_DRAWS,
     )
 
 
@@ -149,7 +149,7 @@ def _source(graph: str) -> tuple[str, dict[str, Any]]:
 
 def _shares(configuration: Configuration, network: Piece, penalty: Piece) -> dict[str, Params]:
     """The parameters by what takes them; one that nothing takes would be ignored in silence."""
-    left = dict(configuration.params)
+    left: dict[str, Value] = dict(configuration.params)
     optimiser = {name: left.pop(name) for name in OPTIMISER}
     shares: dict[str, Params] = {}
     for name, piece, part in (

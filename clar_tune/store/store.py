@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 _MANIFEST = re.compile(r"runs/run=(?P<run>[a-z][a-z0-9-]*)/.+")
 _READERS = 8
+_FINALS = [column.name for column in fields(FinalRow) if column.name != "curve"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,8 +203,8 @@ class Store:
         return rows_of(TrialRow, read_table(self._files, "trials", run))
 
     def finals(self, run: str) -> list[FinalRow]:
-        """Finals of a run in order of arrival."""
-        return rows_of(FinalRow, read_table(self._files, "finals", run))
+        """Finals of a run in order of arrival, without their curves, which only SQL asks for."""
+        return rows_of(FinalRow, read_table(self._files, "finals", run, _FINALS))
 
     def repeat_scores(self, run: str) -> Iterator[RepeatScore]:
         """What decisions need of the repeats of a run, in order of arrival."""

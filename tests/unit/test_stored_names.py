@@ -89,6 +89,7 @@ TAKEN_ALONG = Configuration(
     outer_test=0.0,
     seed=0,
     purpose="final",
+    numbers=4,
     pairs=(SEEDS,),
 )
 SEEDS_TEXT = (
@@ -371,7 +372,7 @@ TEXTS = [
         '"metric": "accuracy", "params": {"alpha": 1.0, "clamp": null}, "max_epochs": 1000, '
         '"patience": 100, "warmup": 50, "select": "loss", "stop": "patience", "optimizer": '
         '"adam", "engine": "native", "threads": 1, "outer_test": 0.0, "seed": 0, "purpose": '
-        f'"final", "repeats": null, "val_score": null, "pairs": [{SEEDS_TEXT}]}}'
+        f'"final", "numbers": 4, "repeats": null, "val_score": null, "pairs": [{SEEDS_TEXT}]}}'
     ),
     '{"compare": "layers", "baseline": "2"}',
 ]

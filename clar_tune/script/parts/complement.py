@@ -50,8 +50,9 @@ class Complement:
     def drawn(self, draw: torch.Generator) -> list[Tensor]:
         """As many sets as are drawn together."""
         source = self.source.repeat(self.copies)
-        kind = {"generator": draw, "dtype": torch.int32}
-        partner = torch.randint(max(self.n - 1, 1), source.shape, **kind).long()  # type: ignore[call-overload]
+        most = max(self.n - 1, 1)
+        drawn = torch.randint(most, source.shape, generator=draw, dtype=torch.int32)
+        partner = drawn.long()
         partner += partner >= source  # anybody but oneself
         if self.sampling != "any":
             joined = torch.isin(source * self.n + partner, self.near).nonzero().squeeze(1)

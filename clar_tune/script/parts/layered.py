@@ -1,6 +1,7 @@
 """What all backbones share: layers with dropout before and a non-linearity between them."""
 
 from collections.abc import Callable, Iterable
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -11,11 +12,14 @@ from clar_tune.script.parts.dropout import dropped, dropped_features
 class Layered(nn.Module):
     """Layers of torch-geometric, whose weights :meth:`start` draws."""
 
+    layers: Any
+
     def __init__(self, make: Callable[[], Iterable[nn.Module]], dropout: float) -> None:
         super().__init__()
         with torch.random.fork_rng([]):  # the start that the layers give themselves is not used
             self.layers = nn.ModuleList(make())
-        self.dropout, self.activation = dropout, torch.relu
+        self.dropout = dropout
+        self.activation: Callable[[Tensor], Tensor] = torch.relu
         with torch.no_grad():
             self.start()
 

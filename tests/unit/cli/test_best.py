@@ -10,6 +10,7 @@ from support.trained_runs import SPACE, run_in
 
 from clar_tune.cli import main
 from clar_tune.records import ENGINES
+from clar_tune.version import NUMBERS_VERSION
 
 CLAR = ("--method", "gcn+clar", "--condition", "drop_edges=0.3")
 
@@ -115,6 +116,15 @@ def test_mistakes_are_told_before_anything_is_trained(run, tmp_path):
     (tmp_path / "curve.parquet").write_text("mine")
     assert "of another training" in refused(run, file, "--out", str(tmp_path))
     assert Path(file).exists() and len(list(tmp_path.iterdir())) == 2
+
+
+def test_numbers_of_another_version_are_announced(run, tmp_path):
+    for numbers, words in ((3, "its numbers are of version 3, this"), (NUMBERS_VERSION, "")):
+        file = tmp_path / f"of-{numbers}.json"
+        file.write_text(json.dumps({**winner(run), "numbers": numbers}))
+        told = done(run, "train", "--from", str(file))
+        assert told.exit_code == 0
+        assert ("scores will differ" in told.stderr) == bool(words) and words in told.stderr
 
 
 def test_what_no_script_is_written_for_leaves_no_file(run, tmp_path):

@@ -16,6 +16,7 @@ from clar_tune.configuration import Configuration, Pair
 from clar_tune.errors import ParameterError
 from clar_tune.fits import Fit, train
 from clar_tune.script import script_of
+from clar_tune.version import NUMBERS_VERSION
 
 SHORT = {"max_epochs": 40, "patience": 30, "warmup": 1, "engine": "torch"}
 FINALS = 3
@@ -181,5 +182,6 @@ def _plain() -> dict:
         **{"metric": "accuracy", "params": shared, "max_epochs": 9, "patience": 9, "warmup": 1},
         **{"select": "loss", "stop": "patience", "optimizer": "adam", "engine": "native"},
         **{"threads": 1, "outer_test": 0.0, "seed": 0, "purpose": "final"},
+        "numbers": NUMBERS_VERSION,
         "pairs": (Pair(number=0, split_seed=1, init_seed=2, test_score=0.5),),
     }

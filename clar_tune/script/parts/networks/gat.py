@@ -1,13 +1,15 @@
 """The backbone ``gat``."""
 
+from collections.abc import Callable
+
 import torch
-from torch import nn
+from torch import Tensor, nn
 from torch_geometric.nn import GATConv
 
 from clar_tune.script.parts.layered import Layered, pairs_of
 from clar_tune.script.parts.start import glorot
 
-ACTIVATIONS = {"elu": nn.functional.elu, "relu": torch.relu}
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"elu": nn.functional.elu, "relu": torch.relu}
 
 
 class Network(Layered):

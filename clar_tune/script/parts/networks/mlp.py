@@ -18,8 +18,8 @@ class Network(Layered):
     def start(self) -> None:
         """All uniform."""
         for layer, pair in zip(self.layers, self.pairs, strict=True):
-            layer.weight.copy_(uniform(*pair).t())  # type: ignore[operator, union-attr]
-            layer.bias.copy_(uniform(*pair)[0])  # type: ignore[operator, union-attr]
+            layer.weight.copy_(uniform(*pair).t())
+            layer.bias.copy_(uniform(*pair)[0])
 
     def apply_layer(self, layer: nn.Module, h: Tensor, edge_index: Tensor) -> Tensor:
         """A layer that needs no edges."""
