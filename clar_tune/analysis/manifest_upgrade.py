@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from clar_tune.conditions import parts_of
-from clar_tune.errors import ClarTuneError
+from clar_tune.errors import ClarTuneError, SpaceError
 from clar_tune.graphs import VARIANTS, dataset_named, known_facts, metric_of
 from clar_tune.records import Params, to_stored
 from clar_tune.rows import PlannedStudy, RunRow, TrialRow, rungs_up_to
@@ -42,7 +42,7 @@ def why_ranges_are_unknown(row: RunRow) -> str:
     try:
         stored_levels(row.space_text, row.settings, "manifest")
     except ClarTuneError as error:
-        return str(error)
+        return str(error.mistakes[0] if isinstance(error, SpaceError) else error)
     return "it does not fit the trials"
 
 

@@ -91,7 +91,7 @@ def _runs(ctx: click.Context) -> Iterable[str]:
 
 NAMES: dict[str, Known] = {
     **dict.fromkeys(("space", "space_name", "files"), _spaces),
-    **dict.fromkeys(("graph", "graph_name", "graphs"), _graphs),
+    **dict.fromkeys(("graph", "graph_name", "graphs", "names"), _graphs),
     **dict.fromkeys(("method", "method_name", "methods"), _methods),
     **dict.fromkeys(("run", "run_option", "runs", "named", "words"), _runs),
 }

@@ -150,8 +150,9 @@ def _print(plan: Plan, result: dict[str, Any]) -> None:
     search = f"{budget['trials']} trials by {budget['sampler']}, up to {repeats} repeats{others}"
     if not any(study.has_search for study in plan.studies):
         search = "nothing to search"
+    studies = "1 study" if result["studies"] == 1 else f"{result['studies']} studies"
     click.echo(
-        f"{result['studies']} studies of {result['space']} ({result['settings']}): each "
+        f"{studies} of {result['space']} ({result['settings']}): each "
         f"{search}, {finals_told(budget)}{_arms(plan)}"
     )
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))

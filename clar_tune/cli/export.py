@@ -77,5 +77,6 @@ def export(target: Path, named: tuple[str, ...], runs: tuple[str, ...], store: s
     else:
         write(views, target)
     studies = sum(len(view.studies) for view in found.values())
-    click.echo(f"{target}: {studies} studies with {trials} trials of {', '.join(found)}")
+    told = "1 study" if studies == 1 else f"{studies} studies"
+    click.echo(f"{target}: {told} with {trials} trials of {', '.join(found)}")
     click.echo(opened_by(target))

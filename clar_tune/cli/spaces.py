@@ -128,7 +128,8 @@ def winners(run: str, store: str) -> None:
 
 def _extent(space: "Space") -> str:
     trainings = ", ".join(f"{name} {space.most_trainings(name):,}" for name in space.settings)
-    return f"{space.studies} studies, trainings at most: {trainings}"
+    studies = "1 study" if space.studies == 1 else f"{space.studies} studies"
+    return f"{studies}, trainings at most: {trainings}"
 
 
 def _summary(space: "Space") -> dict[str, Any]:
