@@ -86,12 +86,13 @@ def plan_run(space: str, options: Options, launch: Launch) -> Plan:
         launch: Where it would work; its resources become those of the options.
     """
     from clar_tune.cluster import prepare
+    from clar_tune.graphs import Lookup
     from clar_tune.space import load_space, make_plan
 
     prepare(launch.address)  # first of all, as a module of the user's may import Ray
     given = launch.resources()
     options = replace(options, threads=given.threads, cpus=given.cpus, gpus=given.gpus)
-    return make_plan(load_space(space), options)
+    return make_plan(load_space(space, Lookup(launch.data)), options)
 
 
 def run(
@@ -147,7 +148,8 @@ def resume(
         store: Directory or bucket that holds it.
         launch: Where, and for how long, to work; by default here, until the end.
         observe: What follows the work; by default nothing.
-        say: Told that the last driver may be alive and is waited for; by default nobody is.
+        say: Told that the last driver may be alive and is waited for, and what of the user's own
+            code is imported; by default nobody is.
     """
     from clar_tune.cluster import Launch
 
@@ -156,7 +158,7 @@ def resume(
     stored = opened.find(run)
     if stored.row.state == "finished":
         return RunOutcome(name=stored.name, store=opened, state="finished", worked=False)
-    return _continued(opened, stored, lambda plan: plan, launch, observe)
+    return _continued(opened, stored, lambda plan: plan, launch, observe, say)
 
 
 def extend(
@@ -183,7 +185,8 @@ def extend(
         ablation: Whether winners are confirmed with their penalties switched off as well.
         launch: Where, and for how long, to work; by default here, until the end.
         observe: What follows the work; by default nothing.
-        say: Told that the last driver may be alive and is waited for; by default nobody is.
+        say: Told that the last driver may be alive and is waited for, and what of the user's own
+            code is imported; by default nobody is.
     """
     from clar_tune.cluster import Launch
 
@@ -199,7 +202,7 @@ def extend(
         return _enlarged(plan, trials, had + finals if finals else None, ablation=ablation)
 
     stored = opened.find(run)
-    return _continued(opened, stored, enlarged, launch, observe, looks=int(finals > 0))
+    return _continued(opened, stored, enlarged, launch, observe, say, looks=int(finals > 0))
 
 
 def _opened(store: Address, launch: Launch, say: Say) -> Store:
@@ -214,16 +217,20 @@ def _continued(
     changed: Callable[[Plan], Plan],
     launch: Launch,
     observe: Observer,
+    say: Say,
     looks: int = 0,
 ) -> RunOutcome:
     """Go on with a stored run by what has become of its plan; ``looks`` are added to its own."""
     from clar_tune.cluster import load_graphs, prepare
-    from clar_tune.search import check_graphs, check_numbers, plan_of
+    from clar_tune.graphs import Lookup
+    from clar_tune.search import check_graphs, check_numbers, import_paths, plan_of
 
     prepare(launch.address)
     store.check_free(stored.name)
     check_numbers(stored.name, stored.row)
-    plan = changed(plan_of(stored.name, stored.row))
+    if paths := import_paths(stored.row):
+        say(f"{stored.name} imports {', '.join(paths)}")
+    plan = changed(plan_of(stored.name, stored.row, Lookup(launch.data)))
     launch = _as_before(launch, plan.options)
     _check_threads(plan, launch)
     graphs = load_graphs(plan, launch.data)

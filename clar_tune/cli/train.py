@@ -120,12 +120,11 @@ def train(
     """  # noqa: D301
     from clar_tune.cli.spectra import show_spectra
     from clar_tune.graphs import (
+        Lookup,
         apply_variants,
         check_protocol,
         check_split,
         check_variant,
-        dataset_named,
-        load,
         metric_of,
         parameters_of,
         search_nodes,
@@ -150,10 +149,12 @@ def train(
     params = method.checked({**parsed(settings), **parameters_of(condition)})
     variant = variant_of(condition)
     check_variant(variant)
-    check_protocol(graph_name, rules["protocol"])
-    metric = metric_of(variant, dataset_named(graph_name).metric)
+    lookup = Lookup(data)
+    dataset = lookup.dataset(graph_name)
+    check_protocol(graph_name, rules["protocol"], dataset.splits)
+    metric = metric_of(variant, dataset.metric)
     check_objective(metric, rules["protocol"], rules["select"], method)
-    graph = apply_variants(load(graph_name, preprocessing, data), variant, seed)
+    graph = apply_variants(lookup.load(graph_name, preprocessing), variant, seed)
     check_split(graph, rules["protocol"])
     rules["condition"] = condition_text(condition)
     device = "cpu" if engine == "native" else best_device().type
@@ -163,13 +164,14 @@ def train(
         click.echo(f"trained by torch: {chosen.reason}", err=True)
     if spectrum:
         numbers = range(index, index + splits)
-        pairs = [seed_pair(graph.name, rules["protocol"], seed, n, "repeat") for n in numbers]
+        ground = graph.name, rules["protocol"], seed
+        pairs = [seed_pair(*ground, n, "repeat", graph.splits) for n in numbers]
         with one_line():
             form = form_of(graph, chosen.engine, device)
             return show_spectra(
                 graph, form, method, params, rules, pairs, _progress, test, as_json
             )
-    seeds = seed_pair(graph.name, rules["protocol"], seed, index, "repeat")
+    seeds = seed_pair(graph.name, rules["protocol"], seed, index, "repeat", graph.splits)
     spec = method.spec(graph, params, seeds=seeds, **rules)
     form = form_of(graph, spec.engine, device)
     _prepare(spec, Size.of(graph).stored)

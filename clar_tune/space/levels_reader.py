@@ -21,13 +21,17 @@ METHODS = "methods"
 RANGE = ("low", "high", "log", "integer")
 
 
-def read_levels(items: Mapping[str, Item], methods: tuple[Method, ...] | None = None) -> Levels:
-    """The parameters of each level.
+def read_levels(
+    items: Mapping[str, Item],
+    methods: tuple[Method, ...] | None = None,
+    graphs: Collection[str] = (),
+) -> Levels:
+    """The parameters of each level; ``graphs`` are those of the space.
 
     If the methods of the space are given, backbones and the like must be those of some method;
     regularizers may also be others that are built in, which a command can name then.
     """
-    owners = _owners(methods) if methods else {}
+    owners = _owners(methods, graphs) if methods else {}
     levels = {
         level: {
             owner: _parameters(entry)
@@ -36,9 +40,9 @@ def read_levels(items: Mapping[str, Item], methods: tuple[Method, ...] | None = 
         for level in LEVELS[1:-1]
         if level in items
     }
-    graphs, methods_on = _of_graphs(items, owners)
+    on_graphs, methods_on = _of_graphs(items, owners)
     shared = _parameters(items["shared"]) if "shared" in items else {}
-    return Levels(shared=shared, **levels, graphs=graphs, methods_on=methods_on)
+    return Levels(shared=shared, **levels, graphs=on_graphs, methods_on=methods_on)
 
 
 def _of_graphs(
@@ -56,14 +60,14 @@ def _of_graphs(
     return graphs, methods_on
 
 
-def _owners(methods: tuple[Method, ...]) -> dict[str, Collection[str]]:
+def _owners(methods: tuple[Method, ...], graphs: Collection[str]) -> dict[str, Collection[str]]:
     from clar_tune.models import REGULARIZERS
 
     return {
         "backbones": {method.backbone for method in methods},
         "regularizers": {*REGULARIZERS, *(method.regularizer for method in methods)},
         "methods": {method.name for method in methods},
-        "graphs": DATASETS,
+        "graphs": dict.fromkeys([*DATASETS, *graphs]),
     }
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from clar_tune.errors import ClarTuneError, SpaceError
-from clar_tune.graphs import dataset_named
+from clar_tune.graphs import Lookup
 from clar_tune.paper import TABLES
 from clar_tune.space.domains import Choice
 from clar_tune.space.layout import read_columns, read_correlate
@@ -37,16 +38,20 @@ OPTIONAL = (
 T = TypeVar("T")
 
 
-def parse_space(text: str, name: str, origin: str) -> Space:
-    """The space that ``text`` describes; ``origin`` names it in errors, usually its file."""
+def parse_space(text: str, name: str, origin: str, lookup: Lookup | None = None) -> Space:
+    """The space that ``text`` describes; ``origin`` names it in errors, usually its file.
+
+    ``lookup`` finds its graphs; those of the user's own are read, or imported, for that.
+    """
     from clar_tune.space.validate import check_space  # it asks methods, which need torch
 
+    lookup = lookup or Lookup()
     root = read_items(text, origin)
     items = root.entries((*NEEDED, *OPTIONAL))
     for needed in NEEDED:
         if needed not in items:
             raise root.error(f"`{needed}` is missing. It must be given.")
-    graphs = _distinct(items["graphs"], _graph)
+    graphs = _distinct(items["graphs"], partial(_graph, lookup))
     methods = _distinct(items["methods"], _method)
     sweeps = _sweeps(items["conditions"], methods) if "conditions" in items else ()
     space = Space(
@@ -56,11 +61,12 @@ def parse_space(text: str, name: str, origin: str) -> Space:
         graphs=graphs,
         methods=methods,
         conditions=sweeps,
-        settings=read_settings(items, graphs, methods),
+        settings=read_settings(items, graphs, methods, lookup),
         margin=share_of_points(items["margin"]) if "margin" in items else MARGIN,
         paper=_paper(items),
         columns=read_columns(items["columns"], sweeps) if "columns" in items else (),
         correlate=read_correlate(items["correlate"], sweeps) if "correlate" in items else None,
+        lookup=lookup,
     )
     check_space(space, items)
     return space
@@ -100,8 +106,8 @@ def _distinct(item: Item, read: Callable[[str], T]) -> tuple[T, ...]:
     return tuple(found)
 
 
-def _graph(name: str) -> str:
-    dataset_named(name)
+def _graph(lookup: Lookup, name: str) -> str:
+    lookup.dataset(name)
     return name
 
 

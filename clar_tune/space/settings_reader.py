@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from clar_tune.graphs import PREPROCESSINGS, check_protocol, dataset_named
+from clar_tune.graphs import PREPROCESSINGS, Dataset, Lookup, check_protocol
 from clar_tune.precision import Precision
 from clar_tune.records import ENGINE_CHOICES, OPTIMIZERS, SELECTIONS, STOPS
 from clar_tune.space.bounds import LARGEST_COUNT, MOST_BUDGET
@@ -39,9 +39,13 @@ FORMER = Settings(TrainingRules(select="loss"), SearchRules(repeats=9), finals=1
 
 
 def read_settings(
-    items: Mapping[str, Item], graphs: tuple[str, ...], methods: tuple[Method, ...]
+    items: Mapping[str, Item],
+    graphs: tuple[str, ...],
+    methods: tuple[Method, ...],
+    lookup: Lookup,
 ) -> dict[str, Settings]:
     """The settings by name; ``items`` are those of the whole file."""
+    known = {graph: lookup.dataset(graph) for graph in graphs}
     given = items["settings"].entries(SETTINGS)
     if "tuned" not in given:
         raise items["settings"].error("`tuned` is missing: what the search may choose from.")
@@ -57,9 +61,9 @@ def read_settings(
         usual = _with_rules(FORMER if former else USUAL[name], items)
         found[name] = replace(
             _with_rules(usual, own),
-            protocols=_protocols(name, block, ground, graphs),
+            protocols=_protocols(name, block, ground, known),
             preprocessing=read_preprocessing(ground),
-            levels=read_levels(own, methods),
+            levels=read_levels(own, methods, graphs),
         )
     return found
 
@@ -106,26 +110,26 @@ def _finals(item: Item) -> dict[str, Any]:
 
 
 def _protocols(
-    name: str, block: Item, ground: Mapping[str, Item], graphs: tuple[str, ...]
+    name: str, block: Item, ground: Mapping[str, Item], graphs: Mapping[str, Dataset]
 ) -> dict[str, str]:
     """One protocol for all graphs, a mapping that names every graph, or the usual one."""
     if "protocol" not in ground:
         return dict.fromkeys(graphs, _usual_protocol(name, block, graphs))
     item = ground["protocol"]
     items = item.entries(graphs) if item.is_mapping else dict.fromkeys(graphs, item)
-    for graph in graphs:
+    for graph, dataset in graphs.items():
         if graph not in items:
             raise item.error(f"{graph} has no protocol. Name every graph of the space.")
         with items[graph].blamed():
-            check_protocol(graph, str(items[graph].value()))
+            check_protocol(graph, str(items[graph].value()), dataset.splits)
     return {graph: items[graph].text() for graph in graphs}
 
 
-def _usual_protocol(name: str, block: Item, graphs: tuple[str, ...]) -> str:
+def _usual_protocol(name: str, block: Item, graphs: Mapping[str, Dataset]) -> str:
     usual = USUAL_PROTOCOL[name]
-    for graph in graphs:
+    for graph, dataset in graphs.items():
         # Of two classes as unequal as those of graphs by ROC AUC, one would train whole.
-        if usual == BALANCED and dataset_named(graph).metric == "roc_auc":
+        if usual == BALANCED and dataset.metric == "roc_auc":
             raise block.error(
                 f"{graph} has no protocol: {usual}, which {name} settings have, is not for binary "
                 "graphs. Add `protocol` with one for every graph of the space."
