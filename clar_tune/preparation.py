@@ -159,11 +159,11 @@ def prepare(
 ) -> Prepared:
     """Check a training and load its graph; a mistake is told before any work."""
     from clar_tune.graphs import (
+        Lookup,
         apply_variants,
         check_protocol,
         check_split,
         check_variant,
-        load,
         parameters_of,
         seed_pair,
         variant_of,
@@ -183,9 +183,12 @@ def prepare(
     complete = chosen.checked({**params, **fixed})
     variant = variant_of(rules.condition)
     check_variant(variant)
-    named = graph if isinstance(graph, str) else graph.name
-    check_protocol(named, rules.protocol)
-    plain = load(graph, rules.preprocessing, data) if isinstance(graph, str) else graph
+    lookup = Lookup(data)
+    named, given = (
+        (graph, lookup.dataset(graph)) if isinstance(graph, str) else (graph.name, graph)
+    )
+    check_protocol(named, rules.protocol, given.splits)
+    plain = lookup.load(graph, rules.preprocessing) if isinstance(graph, str) else graph
     varied = apply_variants(plain, variant, rules.seed)
     check_objective(varied.metric, rules.protocol, rules.select, chosen)
     check_split(varied, rules.protocol, rules.outer_test)
@@ -197,7 +200,9 @@ def prepare(
         varied,
         complete,
         rules.protocol,
-        seed_pair(varied.name, rules.protocol, rules.seed, rules.index, rules.purpose),
+        seed_pair(
+            *(varied.name, rules.protocol, rules.seed, rules.index, rules.purpose), varied.splits
+        ),
         condition=condition_text(rules.condition),
         engine=engine.engine,
         device=device,

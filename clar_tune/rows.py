@@ -239,7 +239,10 @@ def rungs_up_to(repeats: int, reduction: int) -> tuple[int, ...]:
     return (*rungs, repeats)
 
 
-@stored_as("notes", "counts_as", "generated")
+@stored_as(
+    *("notes", "counts_as", "generated"),
+    later=("nodes", "edges", "features", "classes", "homophily", "metric", "splits"),
+)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphFacts:
     """What a manifest says of a graph, so that readers need neither its file nor a catalogue."""
@@ -249,6 +252,15 @@ class GraphFacts:
     counts_as: str
     """The graph that it stands for in tests across graphs, itself or a twin."""
     generated: bool
+    nodes: int | None = None
+    """Of a user's own graph what its file holds: no catalogue tells; none of others."""
+    edges: int | None = None
+    features: int | None = None
+    classes: int | None = None
+    homophily: float | None = None
+    metric: str | None = None
+    splits: int = 0
+    """How many splits a user's own graph comes with."""
 
 
 BACKBONES, PENALTIES = "backbones", "regularizers"
@@ -377,6 +389,10 @@ class RunRow:
     def broken_hosts(self) -> list[LeftOut]:
         """Machines that its drivers gave no more jobs."""
         return [from_stored(LeftOut, content) for content in self.left_out]
+
+    def splits_of(self, graph: str) -> int:
+        """How many splits a user's own graph comes with; 0 of any other."""
+        return int(self.graph_facts.get(graph, {}).get("splits", 0))
 
     @property
     def graphs(self) -> dict[str, GraphFacts]:

@@ -1,8 +1,12 @@
 """Checks of single parameter values; each returns the value or says what is allowed."""
 
+import re
 from collections.abc import Collection
 
 from clar_tune.errors import ParameterError, UnknownName
+
+NAME = re.compile(r"[a-z][a-z0-9-]*")
+"""Names that a user gives: of runs, spaces and graphs."""
 
 
 def one_of(name: str, value: str, allowed: Collection[str]) -> str:

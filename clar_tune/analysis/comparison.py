@@ -37,7 +37,7 @@ from clar_tune.analysis.records import (
 from clar_tune.analysis.runs import RunView
 from clar_tune.analysis.samples import Sample, samples_of
 from clar_tune.analysis.scores import scores_of, standings_of
-from clar_tune.graphs import PROTOCOLS, Protocol
+from clar_tune.graphs import Protocol
 from clar_tune.rows import GraphFacts
 
 __all__ = [
@@ -205,7 +205,7 @@ def _rows(samples: Mapping[Place, Sample], graphs: Mapping[str, GraphFacts]) -> 
             condition=condition,
             protocol=sample.study.protocol,
             metric=sample.study.metric,
-            notes=tuple(_notes(graphs[graph], PROTOCOLS[sample.study.protocol])),
+            notes=tuple(_notes(graphs[graph], sample.ground.protocol)),
             floor=_mean_of(sample, "floor"),
             shift=_mean_of(sample, "shift"),
             balanced_floor=_mean_of(sample, "balanced_floor"),

@@ -38,7 +38,8 @@ def resume(
             ``CLAR_TUNE_STORE`` says, then ``./clar-store``.
         launch: Where, and for how long, to work; by default here, until the end.
         observe: What follows the work, such as ``ct.progress``; by default nothing.
-        say: Told that the last driver may be alive and is waited for; by default nobody is.
+        say: Told that the last driver may be alive and is waited for, and what of the user's own
+            code is imported; by default nobody is.
     """
     from clar_tune.cluster import Launch
 
@@ -46,7 +47,7 @@ def resume(
     opened, stored = _found(run, store, launch, say)
     if stored.row.state == "finished":
         return Run(name=stored.name, store=opened, state="finished", worked=False)
-    return _continued(opened, stored, lambda plan: plan, launch, observe)
+    return _continued(opened, stored, lambda plan: plan, launch, observe, say)
 
 
 def extend(
@@ -74,7 +75,8 @@ def extend(
         ablation: Whether winners are confirmed with their penalties switched off as well.
         launch: Where, and for how long, to work; by default here, until the end.
         observe: What follows the work, such as ``ct.progress``; by default nothing.
-        say: Told that the last driver may be alive and is waited for; by default nobody is.
+        say: Told that the last driver may be alive and is waited for, and what of the user's own
+            code is imported; by default nobody is.
     """
     from clar_tune.cluster import Launch
 
@@ -89,7 +91,7 @@ def extend(
         had = _finals_of(opened, stored.name, plan)
         return _enlarged(plan, trials, had + finals if finals else None, ablation=ablation)
 
-    return _continued(opened, stored, enlarged, launch, observe, looks=int(finals > 0))
+    return _continued(opened, stored, enlarged, launch, observe, say, looks=int(finals > 0))
 
 
 def _found(
@@ -108,16 +110,20 @@ def _continued(
     changed: Callable[[Plan], Plan],
     launch: Launch,
     observe: Observer,
+    say: Say,
     looks: int = 0,
 ) -> Run:
     """Go on with a stored run by what has become of its plan; ``looks`` are added to its own."""
     from clar_tune.cluster import load_graphs, prepare
-    from clar_tune.search import check_graphs, check_numbers, plan_of
+    from clar_tune.graphs import Lookup
+    from clar_tune.search import check_graphs, check_numbers, import_paths, plan_of
 
     prepare(launch.address)
     store.check_free(stored.name)
     check_numbers(stored.name, stored.row)
-    plan = changed(plan_of(stored.name, stored.row))
+    if paths := import_paths(stored.row):
+        say(f"{stored.name} imports {', '.join(paths)}")
+    plan = changed(plan_of(stored.name, stored.row, Lookup(launch.data)))
     launch = _as_before(launch, plan.options)
     _check_threads(plan, launch)
     graphs = load_graphs(plan, launch.data)

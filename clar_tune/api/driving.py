@@ -31,12 +31,13 @@ def plan_run(space: Given, options: Options, launch: Launch) -> Plan:
         launch: Where it would work; its resources become those of the options.
     """
     from clar_tune.cluster import prepare
+    from clar_tune.graphs import Lookup
     from clar_tune.space import make_plan, space_from
 
     prepare(launch.address)  # first of all, as a module of the user's may import Ray
     given = launch.resources()
     options = replace(options, threads=given.threads, cpus=given.cpus, gpus=given.gpus)
-    return make_plan(space_from(space), options)
+    return make_plan(space_from(space, lookup=Lookup(launch.data)), options)
 
 
 def run(

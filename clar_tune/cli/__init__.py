@@ -25,6 +25,10 @@ from clar_tune.cli.train import train
 from clar_tune.errors import ClarTuneError
 from clar_tune.version import __version__
 
+IMPORTING = frozenset({"run", "resume", "extend", "train", "repro", "spaces", "graphs"})
+"""Commands that find a user's own models and graphs in the current folder: those that train, and
+those that check what is to be trained. What reads results imports nothing of the user's."""
+
 
 class _Commands(ByTask):
     """A group whose expected failures print as one line with exit code 1."""
@@ -42,10 +46,12 @@ class _Commands(ByTask):
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="clar-tune")
-def main() -> None:
+@click.pass_context
+def main(ctx: click.Context) -> None:
     """Search, train and compare graph neural networks with and without CLAR."""
-    # A user's own backbones and regularizers are found in the current folder.
-    sys.path.insert(0, "")
+    # After all else, so that no file there stands in for a library.
+    if ctx.invoked_subcommand in IMPORTING and "" not in sys.path:
+        sys.path.append("")
 
 
 for command in (

@@ -35,11 +35,15 @@ def repro(key: str, run: str | None, data: Path | None, as_json: bool, store: st
     Example:
       clar-tune repro 3f2a9c
     """  # noqa: D301
-    from clar_tune.search import plan_of, repeat_training
+    from clar_tune.graphs import Lookup
+    from clar_tune.search import import_paths, plan_of, repeat_training
     from clar_tune.store import Store
 
     stored, table, row = Store.open(store).find_key(key, run)
-    differences = repeat_training(row, plan_of(stored.name, stored.row), data)
+    if paths := import_paths(stored.row):
+        click.echo(f"clar-tune: {stored.name} imports {', '.join(paths)}", err=True)
+    plan = plan_of(stored.name, stored.row, Lookup(data))
+    differences = repeat_training(row, plan, data)
     here = _environments(stored.row, row)
     if as_json:
         numbers = {d.name: {"stored": d.stored, "again": d.again} for d in differences}

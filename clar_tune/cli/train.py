@@ -214,7 +214,7 @@ def _show_spectra(prepared: Prepared, splits: int, test: bool, as_json: bool) ->
         *("threads", "engine", "device"),
     )
     pairs = [
-        seed_pair(graph.name, rules.protocol, rules.seed, number, rules.purpose)
+        seed_pair(graph.name, rules.protocol, rules.seed, number, rules.purpose, graph.splits)
         for number in range(rules.index, rules.index + splits)
     ]
     of_spec = {name: getattr(spec, name) for name in same}

@@ -21,6 +21,7 @@ from .manifest import (
     budget_of as budget_of,
     check_graphs as check_graphs,
     check_numbers as check_numbers,
+    import_paths as import_paths,
     machine as machine,
     manifest_of as manifest_of,
     plan_columns as plan_columns,

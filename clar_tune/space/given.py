@@ -9,6 +9,7 @@ from typing import Any
 import yaml
 
 from clar_tune.errors import SpaceError
+from clar_tune.graphs import Lookup
 from clar_tune.space.model import Space
 from clar_tune.space.reader import parse_space
 from clar_tune.space.shipped import NAMES, is_space_name, load_space
@@ -17,20 +18,23 @@ Given = str | PathLike[str] | Mapping[str, Any] | Space
 """Name of a shipped space, a YAML file, the text of one, its content, or a space itself."""
 
 
-def space_from(given: Given, name: str = "own") -> Space:
-    """The space that is meant; ``name`` is that of one without a file."""
+def space_from(given: Given, name: str = "own", lookup: Lookup | None = None) -> Space:
+    """The space that is meant; ``name`` is that of one without a file.
+
+    ``lookup`` finds the graphs of one that is not read yet.
+    """
     if isinstance(given, Space):
         return given
     if isinstance(given, Mapping):
-        return _parsed(_text(given), name)
+        return _parsed(_text(given), name, lookup)
     text = fspath(given)
-    return _parsed(text, name) if "\n" in text else load_space(text)
+    return _parsed(text, name, lookup) if "\n" in text else load_space(text, lookup)
 
 
-def _parsed(text: str, name: str) -> Space:
+def _parsed(text: str, name: str, lookup: Lookup | None) -> Space:
     if not is_space_name(name):
         raise SpaceError(f"{name!r} is no name of a space. {NAMES}")
-    return parse_space(text, name, f"space {name}")
+    return parse_space(text, name, f"space {name}", lookup)
 
 
 class _Plain(yaml.SafeDumper):

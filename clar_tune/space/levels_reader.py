@@ -24,23 +24,28 @@ RANGE = ("low", "high", "log", "integer")
 
 
 def read_levels(
-    items: Mapping[str, Item], mistakes: Mistakes, methods: tuple[Method, ...] | None = None
+    items: Mapping[str, Item],
+    mistakes: Mistakes,
+    methods: tuple[Method, ...] | None = None,
+    graphs: Collection[str] = (),
 ) -> Levels:
-    """The parameters of each level; those that are wrong are noted and left out.
+    """The parameters of each level, those that are wrong noted and left out.
+
+    ``graphs`` are those of the space.
 
     If the methods of the space are given, backbones and the like must be those of some method;
     regularizers may also be others that are built in, which a command can name then.
     """
-    owners = _owners(methods) if methods else {}
+    owners = _owners(methods, graphs) if methods else {}
     levels = {
         level: _by_owner(items[level], owners.get(level), mistakes)
         for level in LEVELS[1:-1]
         if level in items
     }
-    graphs, methods_on = _of_graphs(items, owners, mistakes)
+    on_graphs, methods_on = _of_graphs(items, owners, mistakes)
     shared = {"": items["shared"]} if "shared" in items else {}
     own = _each_owner(shared, mistakes).get("", {})
-    return Levels(shared=own, **levels, graphs=graphs, methods_on=methods_on)
+    return Levels(shared=own, **levels, graphs=on_graphs, methods_on=methods_on)
 
 
 def _of_graphs(
@@ -82,14 +87,14 @@ def _each_owner(
     return found
 
 
-def _owners(methods: tuple[Method, ...]) -> dict[str, Collection[str]]:
+def _owners(methods: tuple[Method, ...], graphs: Collection[str]) -> dict[str, Collection[str]]:
     from clar_tune.models import REGULARIZERS
 
     return {
         "backbones": {method.backbone for method in methods},
         "regularizers": {*REGULARIZERS, *(method.regularizer for method in methods)},
         "methods": {method.name for method in methods},
-        "graphs": DATASETS,
+        "graphs": dict.fromkeys([*DATASETS, *graphs]),
     }
 
 

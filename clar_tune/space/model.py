@@ -9,7 +9,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from clar_tune.errors import UnknownName
-from clar_tune.graphs import VARIANTS, dataset_named, parameters_of
+from clar_tune.graphs import VARIANTS, Lookup, parameters_of
 from clar_tune.records import Value, stored_as
 from clar_tune.rows import Question
 from clar_tune.space.domains import Fixed, written
@@ -205,6 +205,8 @@ class Space:
     correlate: Correlate | None = None
     questions: tuple[Question, ...] = ()
     """What its comparison is to answer; the first one makes the headline."""
+    lookup: Lookup = field(default_factory=Lookup, compare=False, repr=False)
+    """Where its graphs are found."""
 
     @property
     def protocols(self) -> Mapping[str, str]:
@@ -286,7 +288,7 @@ class Space:
             arms = arms_beside(method.regularizer, plain=shared in plain)
             own = self.by_graph(settings, method, condition, self.graphs)
             for graph, parameters in own.items():
-                nodes = dataset_named(graph).facts.nodes
+                nodes = self.lookup.dataset(graph).facts.nodes
                 count = len(arms) if chosen.ablation else 0
                 yield chosen.most_trainings(parameters, nodes, count)
 

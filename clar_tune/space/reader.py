@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from clar_tune.errors import ClarTuneError, SpaceError
-from clar_tune.graphs import dataset_named
+from clar_tune.graphs import Lookup
 from clar_tune.paper import TABLES
 from clar_tune.space.domains import Choice
 from clar_tune.space.layout import read_columns, read_correlate
@@ -40,22 +41,23 @@ OPTIONAL = (
 T = TypeVar("T")
 
 
-def parse_space(text: str, name: str, origin: str) -> Space:
+def parse_space(text: str, name: str, origin: str, lookup: Lookup | None = None) -> Space:
     """The space that ``text`` describes; ``origin`` names it in errors, usually its file.
 
     All mistakes are refused together. What depends on a wrong part is not looked at: the
-    parameters of methods that there are not, say.
+    parameters of methods that there are not, say. ``lookup`` finds its graphs; those of the user's
+    own are read, or imported, for that.
     """
     from clar_tune.space.validate import check_space  # it asks methods, which need torch
 
-    mistakes = Mistakes()
+    lookup, mistakes = lookup or Lookup(), Mistakes()
     items = _parts(read_items(text, origin), mistakes)
     guessed = bool(mistakes)  # what is missing may be what a wrong key was meant to be
 
     def part(key: str, read: Callable[[Item], T]) -> T | None:
         return mistakes.read(lambda: read(items[key])) if key in items else None
 
-    graphs = part("graphs", lambda item: _distinct(item, _graph))
+    graphs = part("graphs", lambda item: _distinct(item, partial(_graph, lookup)))
     methods = part("methods", lambda item: _distinct(item, _method))
     sweeps = part("conditions", lambda item: _sweeps(item, methods))
     swept = ("conditions" not in items and not guessed) or sweeps is not None
@@ -67,7 +69,7 @@ def parse_space(text: str, name: str, origin: str) -> Space:
     read = ReadSettings({}, frozenset())
     if "settings" in items:
         with mistakes.noted():
-            read = read_settings(items, graphs, methods, mistakes)
+            read = read_settings(items, graphs, methods, lookup, mistakes)
     space = Space(
         name=name,
         description=part("description", Item.text) or "",
@@ -81,6 +83,7 @@ def parse_space(text: str, name: str, origin: str) -> Space:
         columns=columns or (),
         correlate=correlate,
         questions=asked or (),
+        lookup=lookup,
     )
     with mistakes.noted():
         check_space(space, items, mistakes, whole=read.whole if swept else frozenset())
@@ -138,8 +141,8 @@ def _distinct(item: Item, read: Callable[[str], T]) -> tuple[T, ...]:
     return tuple(found)
 
 
-def _graph(name: str) -> str:
-    dataset_named(name)
+def _graph(lookup: Lookup, name: str) -> str:
+    lookup.dataset(name)
     return name
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from clar_tune.graphs import PREPROCESSINGS, check_protocol, dataset_named
+from clar_tune.graphs import PREPROCESSINGS, Dataset, Lookup, check_protocol
 from clar_tune.precision import Precision
 from clar_tune.records import ENGINE_CHOICES, OPTIMIZERS, SELECTIONS, STOPS
 from clar_tune.space.bounds import LARGEST_COUNT, MOST_BUDGET
@@ -57,12 +57,14 @@ def read_settings(
     items: Mapping[str, Item],
     graphs: tuple[str, ...] | None,
     methods: tuple[Method, ...] | None,
+    lookup: Lookup,
     mistakes: Mistakes,
 ) -> ReadSettings:
     """The settings; ``items`` are those of the whole file.
 
     What depends on graphs or methods is not looked at where these were refused.
     """
+    known = None if graphs is None else {graph: lookup.dataset(graph) for graph in graphs}
     unknown = Mistakes()
     given = items["settings"].entries(SETTINGS, unknown)
     if "tuned" not in given and not unknown:
@@ -82,13 +84,13 @@ def read_settings(
         with mistakes.noted():
             wrong = Mistakes()
             own = block.entries((*BLOCK, *LEVELS), wrong)
-            levels = read_levels(own, wrong, methods)
+            levels = read_levels(own, wrong, methods, graphs or ())
             whole |= set() if wrong else {name}
             mistakes.note_all(wrong)
             usual = _with_rules(FORMER if former else USUAL[name], items, mistakes)
             found[name] = replace(
                 _with_rules(usual, own, mistakes),
-                **_ground(name, block, items if former else None, own, graphs, mistakes),
+                **_ground(name, block, items if former else None, own, known, mistakes),
                 levels=levels,
             )
     return ReadSettings(found, frozenset(whole))
@@ -99,7 +101,7 @@ def _ground(
     block: Item,
     former: Mapping[str, Item] | None,
     own: Mapping[str, Item],
-    graphs: tuple[str, ...] | None,
+    graphs: Mapping[str, Dataset] | None,
     mistakes: Mistakes,
 ) -> dict[str, Any]:
     """What the numbers of a block stand on."""
@@ -150,7 +152,7 @@ def _finals(item: Item) -> dict[str, Any]:
 
 
 def _protocols(
-    name: str, block: Item, ground: Mapping[str, Item], graphs: tuple[str, ...]
+    name: str, block: Item, ground: Mapping[str, Item], graphs: Mapping[str, Dataset]
 ) -> dict[str, str]:
     """One protocol for all graphs, a mapping that names every graph, or the usual one."""
     if "protocol" not in ground:
@@ -158,11 +160,11 @@ def _protocols(
     item, unknown = ground["protocol"], Mistakes()
     items = item.entries(graphs, unknown) if item.is_mapping else dict.fromkeys(graphs, item)
     mistakes = Mistakes()
-    for graph in graphs:
+    for graph, dataset in graphs.items():
         with mistakes.noted():
             if graph in items:
                 with items[graph].blamed():
-                    check_protocol(graph, str(items[graph].value()))
+                    check_protocol(graph, str(items[graph].value()), dataset.splits)
             elif not unknown:
                 raise item.error(f"{graph} has no protocol. Name every graph of the space.")
     mistakes.note_all(unknown)
@@ -170,11 +172,11 @@ def _protocols(
     return {graph: items[graph].text() for graph in graphs}
 
 
-def _usual_protocol(name: str, block: Item, graphs: tuple[str, ...]) -> str:
+def _usual_protocol(name: str, block: Item, graphs: Mapping[str, Dataset]) -> str:
     usual = USUAL_PROTOCOL[name]
-    for graph in graphs:
+    for graph, dataset in graphs.items():
         # Of two classes as unequal as those of graphs by ROC AUC, one would train whole.
-        if usual == BALANCED and dataset_named(graph).metric == "roc_auc":
+        if usual == BALANCED and dataset.metric == "roc_auc":
             raise block.error(
                 f"{graph} has no protocol: {usual}, which {name} settings have, is not for binary "
                 "graphs. Add `protocol` with one for every graph of the space."

@@ -52,6 +52,8 @@ class StudyPlan:
     """What trains it: ``training.engine`` as it could be had when the run was planned."""
     known: Params | None = None
     """Weights that its search begins with, where its graph has others than the usual ones."""
+    splits: int = 0
+    """How many splits its graph comes with, if that is the user's own."""
 
     @property
     def group(self) -> Group:
@@ -148,7 +150,9 @@ class StudyPlan:
         finals are those that ``arms_of`` gives it.
         """
         of, training = self.columns, self.training
-        split_seed, init_seed = seed_pair(of.graph, of.protocol, self.seed, index, purpose)
+        split_seed, init_seed = seed_pair(
+            of.graph, of.protocol, self.seed, index, purpose, self.splits
+        )
         return TrainSpec(
             graph=of.graph,
             graph_hash=varied_hash(graph_hash, self.variant, self.seed),

@@ -7,7 +7,6 @@ from clar_tune.graphs import (
     VARIANTS,
     check_size,
     check_variant,
-    dataset_named,
     metric_of,
     parameters_of,
     variant_of,
@@ -160,7 +159,7 @@ def _check_task(
     space: Space, settings: str, graph: str, method: Method, condition: Condition, where: str
 ) -> None:
     """Refuse what cannot be learned on a graph, or is too large for it."""
-    variant, dataset = variant_of(condition), dataset_named(graph)
+    variant, dataset = variant_of(condition), space.lookup.dataset(graph)
     chosen, metric = space.settings[settings], metric_of(variant, dataset.metric)
     try:
         check_size(variant, graph, dataset.facts.nodes)

@@ -28,6 +28,8 @@ def copy_of(name: str, data_folder: Path, root: Path) -> Path:
 
 @pytest.mark.parametrize("name", REAL)
 def test_contents_are_those_of_the_table(name, data_folder):
+    if locate(name, data_folder) is None:
+        pytest.skip(f"{name} is not in CLAR_TUNE_DATA")
     graph = load_raw(name, data_folder)
     assert facts_of(graph) == DATASETS[name].facts
     assert (graph.name, graph.metric) == (name, DATASETS[name].metric)
@@ -149,7 +151,7 @@ def test_an_incomplete_folder_names_the_missing_file(cache, tmp_path):
 def test_notes_say_what_users_must_know():
     marked = {note: {n for n, row in DATASETS.items() if note in row.notes} for note in NOTES}
     assert marked == {
-        "directed": {"actor", "chameleon", "squirrel", "cornell", "texas"},
+        "directed": {"actor", "chameleon", "squirrel", "cornell", "texas", "wisconsin"},
         "leaky": {"chameleon", "squirrel"},
         "same nodes as texas": {"cornell"},
         "synthetic": {"csbm-homophily", "csbm-heterophily"},
