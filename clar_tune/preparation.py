@@ -184,11 +184,12 @@ def prepare(
     variant = variant_of(rules.condition)
     check_variant(variant)
     lookup = Lookup(data)
-    named, given = (
-        (graph, lookup.dataset(graph)) if isinstance(graph, str) else (graph.name, graph)
-    )
-    check_protocol(named, rules.protocol, given.splits)
-    plain = lookup.load(graph, rules.preprocessing) if isinstance(graph, str) else graph
+    if isinstance(graph, str):
+        check_protocol(graph, rules.protocol, lookup.dataset(graph).splits)
+        plain = lookup.load(graph, rules.preprocessing)
+    else:
+        check_protocol(graph.name, rules.protocol, graph.splits)
+        plain = graph
     varied = apply_variants(plain, variant, rules.seed)
     check_objective(varied.metric, rules.protocol, rules.select, chosen)
     check_split(varied, rules.protocol, rules.outer_test)

@@ -114,6 +114,7 @@ if TYPE_CHECKING:
 @click.pass_context
 def train(
     context: click.Context,
+    /,
     graph_name: str | None,
     method_name: str | None,
     source: str | None,

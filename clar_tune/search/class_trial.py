@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from clar_tune.errors import Diverged, TrainingError
-from clar_tune.graphs import Graph, dataset_named, search_nodes
+from clar_tune.graphs import Graph, Lookup, search_nodes
 from clar_tune.search.estimate import is_own
 from clar_tune.search.jobs import one_line_error
 from clar_tune.space import Plan, StudyPlan
@@ -24,15 +24,15 @@ def try_classes(plans: Iterable[Plan]) -> None:
     Each method with a class of the user's is trained once, on a ring that stands for its graph.
     """
     tried = set[str]()
-    for study in (study for plan in plans for study in plan.studies):
+    for plan, study in ((plan, study) for plan in plans for study in plan.studies):
         if is_own(study) and study.columns.method not in tried:
             tried.add(study.columns.method)
-            _try(study)
+            _try(study, plan.space.lookup)
 
 
-def _try(study: StudyPlan) -> None:
+def _try(study: StudyPlan, lookup: Lookup) -> None:
     """One epoch of a middling configuration; what numbers come out does not matter."""
-    graph = _ring_for(study.columns.graph)
+    graph = _ring_for(study.columns.graph, lookup)
     try:
         params = study.parameters.at([0.5] * len(study.parameters.searched))
         spec = study.method.spec(graph, params, PROTOCOL, (0, 0), max_epochs=1)
@@ -45,9 +45,9 @@ def _try(study: StudyPlan) -> None:
         raise TrainingError(told) from error
 
 
-def _ring_for(name: str) -> Graph:
+def _ring_for(name: str, lookup: Lookup) -> Graph:
     """A ring with as many features and classes as a graph, whose file need not be here."""
-    facts = dataset_named(name).facts
+    facts = lookup.dataset(name).facts
     count = NODES_PER_CLASS * max(facts.classes, 2)
     nodes = np.arange(count)
     there = np.stack([nodes, np.roll(nodes, 1)])
