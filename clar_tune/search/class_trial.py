@@ -24,10 +24,10 @@ def try_classes(plans: Iterable[Plan]) -> None:
     Each method with a class of the user's is trained once, on a ring that stands for its graph.
     """
     tried = set[str]()
-    for plan, study in ((plan, study) for plan in plans for study in plan.studies):
+    for lookup, study in ((plan.space.lookup, one) for plan in plans for one in plan.studies):
         if is_own(study) and study.columns.method not in tried:
             tried.add(study.columns.method)
-            _try(study, plan.space.lookup)
+            _try(study, lookup)
 
 
 def _try(study: StudyPlan, lookup: Lookup) -> None:
