@@ -111,10 +111,7 @@ if TYPE_CHECKING:
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the record as JSON.")
 @store_option
-@click.pass_context
 def train(
-    context: click.Context,
-    /,
     graph_name: str | None,
     method_name: str | None,
     source: str | None,
@@ -156,7 +153,7 @@ def train(
         text = condition_text(condition) if condition else None
         named = {"graph": graph_name, "method": method_name, "condition": text}
         winner = configuration_from(source, named, store)
-        prepared = prepare_again(winner, params, _typed(context, rules), data)
+        prepared = prepare_again(winner, params, _typed(rules), data)
     if prepared.by_torch:
         click.echo(f"trained by torch: {prepared.by_torch}", err=True)
     if spectrum:
@@ -193,10 +190,10 @@ def _check(splits: int, spectrum: bool, out: Path | None) -> None:
         check_out(out)
 
 
-def _typed(context: click.Context, rules: dict[str, Any]) -> dict[str, Any]:
+def _typed(rules: dict[str, Any]) -> dict[str, Any]:
     """What was given on the command line, and is no default."""
-    given = ParameterSource.COMMANDLINE
-    return {n: v for n, v in rules.items() if context.get_parameter_source(n) == given}
+    source, given = click.get_current_context().get_parameter_source, ParameterSource.COMMANDLINE
+    return {name: value for name, value in rules.items() if source(name) == given}
 
 
 def _show_spectra(prepared: Prepared, splits: int, test: bool, as_json: bool) -> None:

@@ -63,7 +63,7 @@ def energy(h: Tensor, pairs: Tensor, reduction: str) -> Tensor:
     weight = degree.rsqrt()[pairs].prod(dim=0)
     difference = h[pairs[0]] - h[pairs[1]]
     if reduction == "released":
-        length: Tensor = torch.linalg.vector_norm(difference, dim=1)
-        return (weight * length).mean().square() * (2 * pairs.shape[1])
+        mean: Tensor = (weight * difference.norm(dim=1)).mean()
+        return mean.square() * (2 * pairs.shape[1])
     trace = (weight * difference.square().sum(dim=1)).sum()
     return trace / len(h) if reduction == "node-mean" else trace
