@@ -132,13 +132,13 @@ class Cell(Silent):
     """The same table below the cell of a notebook that does the work."""
 
     def __init__(self) -> None:
-        from IPython.display import DisplayHandle
+        from IPython import display
         from rich.text import Text
 
         super().__init__(sys.stderr)
         self._clock, self._next = Clock(), 0.0
-        self._shown: Any = DisplayHandle()
-        self._shown.display(Text("starting"))
+        untyped: Any = display
+        self._shown = untyped.display(Text("starting"), display_id=True)
 
     def __call__(self, scheduler: Scheduler) -> None:
         """Show it anew, but not too often."""

@@ -8,7 +8,8 @@ from nbclient import NotebookClient
 from support.pages import ROOT
 
 NOTEBOOK = ROOT / "docs/first-steps.ipynb"
-VERDICTS = ("better", "worse", "equal", "undecided")
+VERDICTS = ("better", "worse", "equal", "undecided", "none")
+"""``none`` where winners of one search each are compared."""
 
 
 @pytest.fixture(scope="module")
