@@ -57,7 +57,7 @@ def test_results_are_printed(words: tuple[str, ...]) -> None:
 def test_a_winner_is_taken_along(tmp_path: Path) -> None:
     """Printed whole, and written as a script, which replaces no file."""
     taken = json.loads(read("best", "--run", "heterophily", *STUDY, "--json").stdout)
-    assert taken["protocol"] == "balanced-60-20-20" and len(taken["pairs"]) == 10
+    assert taken["protocol"] == "balanced-60-20-20" and len(taken["pairs"]) == 20
     words = ("best", "--run", "heterophily", *STUDY, "--script", str(tmp_path / "winner.py"))
     done = read(*words)
     assert done.returncode == 0 and done.stdout == "", done.stderr
