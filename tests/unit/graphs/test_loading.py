@@ -3,6 +3,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.catalogue_files import WITH_FILES
 
 from clar_tune.errors import GraphError, UnknownName
 from clar_tune.graphs.catalogue import DATASETS, NOTES
@@ -26,10 +27,8 @@ def copy_of(name: str, data_folder: Path, root: Path) -> Path:
     return raw
 
 
-@pytest.mark.parametrize("name", REAL)
+@pytest.mark.parametrize("name", WITH_FILES)
 def test_contents_are_those_of_the_table(name, data_folder):
-    if locate(name, data_folder) is None:
-        pytest.skip(f"{name} is not in CLAR_TUNE_DATA")
     graph = load_raw(name, data_folder)
     assert facts_of(graph) == DATASETS[name].facts
     assert (graph.name, graph.metric) == (name, DATASETS[name].metric)
