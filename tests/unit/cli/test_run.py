@@ -30,6 +30,7 @@ OPTIONS = {
     "--sampler grid": ("sampler", "grid"),
     "--no-pruning": ("pruning", False),
     "--no-ablation": ("ablation", False),
+    "--curves": ("curves", True),
     "--selection accuracy": ("selection", "accuracy"),
     "--engine native": ("engine", "native"),
     "--searches 6": ("replicates", 6),
