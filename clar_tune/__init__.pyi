@@ -18,6 +18,7 @@ from .api import (
     run as run,
 )
 from .cluster import Launch as Launch
+from .fits import Fit as Fit, train as train
 from .graphs import Graph as Graph
 from .models import CLAR as CLAR, NL as NL, MadReg as MadReg, PReg as PReg
 from .space import Options as Options, Space as Space

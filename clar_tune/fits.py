@@ -1,8 +1,8 @@
 """One training for a program or a command: asked for, prepared, trained, kept.
 
-from clar_tune.fits import train
+import clar_tune as ct
 
-fit = train("csbm-heterophily", "gcn+clar", alpha=0.1, dropout=0.5)
+fit = ct.train("csbm-heterophily", "gcn+clar", alpha=0.1, dropout=0.5)
 fit.score, fit.predictions, fit.curve
 fit.save("mine")
 """

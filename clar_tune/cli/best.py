@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from clar_tune.cli.options import store_option
+from clar_tune.cli.options import run_argument, store_option
 from clar_tune.cli.winner import study_named
 from clar_tune.errors import ParameterError
 from clar_tune.records import to_stored
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @click.option("--graph", help="Graph of the study; may be left out where there is one.")
 @click.option("--method", help="Method of the study; likewise.")
 @click.option("--condition", help="Condition of the study, as `show` prints it; likewise.")
-@click.option("--run", default="latest", show_default=True, help="The run to look at.")
+@run_argument()
 @click.option(
     "--json", "as_json", is_flag=True, help="Print all that trains it again, with its finals."
 )
