@@ -3,7 +3,7 @@
 import shlex
 import time
 
-from support.commands import Place, assert_exact
+from support.commands import IMPORTS, Place, assert_exact
 
 from clar_tune.api import Run
 from clar_tune.cli.run import _continuation, run
@@ -41,7 +41,7 @@ def test_a_time_budget_pauses_with_ended_studies_confirmed(tmp_path):
 
     place.pace(None)
     resumed = place.run("resume", "it", "--quiet")
-    assert (resumed.code, resumed.err) == (0, "")
+    assert (resumed.code, resumed.err) == (0, IMPORTS)
     after = place.trainings("it")
     assert {key: after[key] for key in stored} == stored
     assert_exact(place, "it", trials=8, repeats=2, finals=2)
