@@ -1,8 +1,9 @@
 """Cells of a table in a sentence: method by method, word by word, along the rows of a sweep."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
+from clar_tune.analysis.wording import Named
 from clar_tune.conditions import parts_of
 
 MOST_METHODS = 12
@@ -10,18 +11,7 @@ MOST_PLACES = 10
 """Places that are named for one word on one method."""
 
 
-class Cell(Protocol):
-    """A method on a row."""
-
-    @property
-    def graph(self) -> str: ...  # noqa: D102
-    @property
-    def condition(self) -> str: ...  # noqa: D102
-    @property
-    def method(self) -> str: ...  # noqa: D102
-
-
-C = TypeVar("C", bound=Cell)
+C = TypeVar("C", bound=Named)
 
 
 def by_method(
