@@ -6,4 +6,8 @@ raised as an error of ``clar_tune.errors``. Heavy libraries load when a function
 
 import lazy_loader
 
+from clar_tune.api.notebooks import expect_no_widgets
+
+expect_no_widgets()
+
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,9 +1,6 @@
 """Settings that Ray reads from the environment when it is imported."""
 
 import os
-import warnings
-from contextlib import suppress
-from importlib import import_module
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
@@ -40,11 +37,6 @@ def prepare(address: str) -> None:
     ):
         for name, value in settings.items():
             os.environ.setdefault(name, value)
-    with warnings.catch_warnings(), suppress(ImportError):
-        # In a notebook without widgets it warns when it is first imported, as by Optuna, though
-        # none of its bars is ever shown.
-        warnings.simplefilter("ignore")
-        import_module("tqdm.auto")
 
 
 def is_token_auth_enabled() -> bool:
