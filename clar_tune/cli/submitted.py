@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from clar_tune.cli.options import run_argument
 from clar_tune.cli.submit import address_option, connect
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ _POLL = 1.0  # seconds between two looks at a job that is to end
 
 
 @click.command()
-@click.argument("run", required=False)
+@run_argument(default=None)
 @address_option
 @click.option("--store", metavar="STORE", help="Read how far the runs are from their store.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -49,7 +50,7 @@ def status(run: str | None, address: str, store: str | None, as_json: bool) -> N
 
 
 @click.command()
-@click.argument("run")
+@run_argument(default=None, required=True)
 @address_option
 @click.option("--follow", "-f", is_flag=True, help="Go on until the run ends.")
 def logs(run: str, address: str, follow: bool) -> None:
@@ -72,7 +73,7 @@ def logs(run: str, address: str, follow: bool) -> None:
 
 
 @click.command()
-@click.argument("run")
+@run_argument(default=None, required=True)
 @address_option
 @click.option("--wait", is_flag=True, help="Return when it has ended.")
 def stop(run: str, address: str, wait: bool) -> None:

@@ -127,9 +127,10 @@ def engine_remarks(plan: Plan) -> list[str]:
 
 
 def _refusal(study: StudyPlan) -> str | None:
-    asked = study.training
+    asked, method = study.training, study.method
+    altered = study.parameters.altered(method.parameters())
     return choose_engine(
-        asked.engine, study.method, study.metric, asked.select, study.device
+        asked.engine, method, study.metric, asked.select, study.device, altered
     ).reason
 
 

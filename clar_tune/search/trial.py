@@ -17,7 +17,7 @@ COPIED = (
 
 OF_FINALS = (
     *("test_score", "test_balanced", "floor", "correct", "tested", "shift"),
-    "balanced_floor",
+    *("balanced_floor", "curve"),
 )
 """Columns of finals alone, as their results name them."""
 

@@ -107,10 +107,11 @@ def _validation(study: StudyView) -> Cell:
 
 
 def _winner(study: StudyView) -> Cell:
-    return listing(chosen(study, sorted(study.best.params)) if study.best else "", "params")
+    names = sorted(study.params_of(study.best)) if study.best else []
+    return listing(chosen(study, names), "params")
 
 
 def chosen(study: StudyView, keys: Iterable[str]) -> str:
     """Parameters of the winner, as far as it has them."""
-    params = study.best.params if study.best else {}
+    params = study.params_of(study.best) if study.best else {}
     return ", ".join(f"{key} {setting(params[key])}" for key in keys if key in params)

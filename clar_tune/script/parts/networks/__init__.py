@@ -1,0 +1,1 @@
+"""The backbones: each has ``Network``."""

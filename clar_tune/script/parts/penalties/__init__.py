@@ -1,0 +1,1 @@
+"""The regularizers: each has ``Penalty``."""

@@ -1,0 +1,1 @@
+"""What answers are judged by: each has ``score``."""

@@ -1,0 +1,1 @@
+"""Where a graph comes from: each has ``read_graph``."""

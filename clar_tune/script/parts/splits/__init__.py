@@ -1,0 +1,1 @@
+"""How nodes are divided: each has ``split``."""
