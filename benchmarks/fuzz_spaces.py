@@ -2,8 +2,7 @@
 
 Most files go the way of `clar-tune spaces check` and of `run --dry-run` until they are planned,
 some that of a stored text which readers of results look into. Only a `ClarTuneError` of one short
-line for each mistake may come out of it. Prints what came of them, and the text of each that
-failed.
+line may come out of it. Prints what came of them, and the text of each that failed.
 
     python -m benchmarks.fuzz_spaces
     python -m benchmarks.fuzz_spaces --count 500 --seed 3
@@ -30,9 +29,8 @@ import click
 
 from benchmarks.space_mutations import mutated
 from clar_tune.analysis.same_ranges import content_of
-from clar_tune.errors import LONGEST_REFUSAL, ClarTuneError, SpaceError
+from clar_tune.errors import LONGEST_REFUSAL, ClarTuneError
 from clar_tune.space import Options, load_space, make_plan, stored_levels
-from clar_tune.space.mistakes import MOST
 
 SECONDS = 10.0
 """Longest time of one file, of a processor: others may keep it busy."""
@@ -135,7 +133,7 @@ def fuzz(
                 use(file, options)
             found.accepted += 1
         except ClarTuneError as error:
-            found.refused[kind(str(singles(error)[0]))] += 1
+            found.refused[kind(str(error))] += 1
             if problem := wrong_message(error):
                 found.failures[number] = _failure(problem, content)
         except (Exception, TookTooLong):
@@ -144,21 +142,12 @@ def fuzz(
     return found
 
 
-def singles(error: ClarTuneError) -> tuple[ClarTuneError, ...]:
-    """The mistakes of a space one by one, or the error itself."""
-    return error.mistakes if isinstance(error, SpaceError) else (error,)
-
-
 def wrong_message(error: ClarTuneError) -> str:
-    """What is wrong with the message of an error; empty if it is some short lines."""
-    if len(singles(error)) > 2 * MOST:
-        return f"{len(singles(error))} mistakes"
-    for text in map(str, singles(error)):
-        if len(text) > 2 * LONGEST_REFUSAL:
-            return f"a message of {len(text)} characters: {text[:200]}"
-        if not text.isprintable():
-            return f"not one line: {text!r}"
-    return ""
+    """What is wrong with the message of an error; empty if it is one short line."""
+    text = str(error)
+    if len(text) > 2 * LONGEST_REFUSAL:
+        return f"a message of {len(text)} characters: {text[:200]}"
+    return "" if text.isprintable() else f"not one line: {text!r}"
 
 
 def kind(message: str) -> str:

@@ -2,11 +2,9 @@
 
 ClarTuneError
 ├── UnknownName        a name that is not among the allowed ones
-│   └── UnknownRun     a run that a store does not hold, which is a KeyError too
 ├── ParameterError     a parameter with a value it cannot have
 │   └── CannotImport   a class of the user's that Python does not find or cannot load
 ├── SpaceError         a space that cannot be searched
-│   └── SpaceMistakes  the same, for several reasons
 ├── GraphError         a graph that is missing, damaged, or not the one expected
 ├── StoreError         a store that cannot be read or written
 ├── ClusterError       a Ray cluster that does not answer or cannot hold a trial
@@ -39,27 +37,12 @@ class UnknownName(ClarTuneError):
 
     def __init__(self, kind: str, given: str, allowed: Iterable[str]) -> None:
         names = sorted(allowed)
-        close = _nearest(given, names) if len(given) <= LONGEST_NAME else []
+        close = get_close_matches(given, names, n=1) if len(given) <= LONGEST_NAME else []
         hint = f" Did you mean {close[0]!r}?" if close else ""
         listed = ", ".join(names)
         if len(listed) > LONGEST_LIST:
             listed = f"{listed[:LONGEST_LIST]} …"
         super().__init__(f"unknown {kind} {given!r}.{hint} Allowed: {listed}.")
-
-
-def _nearest(given: str, names: list[str]) -> list[str]:
-    """The name most like the given one, if there is any; ``GCN`` is ``gcn`` in capitals."""
-    in_small = {name.casefold(): name for name in reversed(names)}
-    found = get_close_matches(given, names, n=1) or get_close_matches(
-        given.casefold(), in_small, n=1
-    )
-    return [in_small.get(name, name) if name not in names else name for name in found]
-
-
-class UnknownRun(UnknownName, KeyError):
-    """A run that a store does not hold, as a mapping says it."""
-
-    __str__ = Exception.__str__  # a KeyError would print its message in quotes
 
 
 class ParameterError(ClarTuneError):
@@ -78,31 +61,6 @@ class SpaceError(ClarTuneError):
         half = LONGEST_REFUSAL // 2
         short = len(line) <= LONGEST_REFUSAL
         super().__init__(line if short else f"{line[:half]} … {line[-half:]}")
-
-    @property
-    def mistakes(self) -> "tuple[SpaceError, ...]":
-        """What is wrong, one by one."""
-        return (self,)
-
-
-class SpaceMistakes(SpaceError):
-    """Several mistakes of one space, each a line of the message."""
-
-    def __init__(self, mistakes: "tuple[SpaceError, ...]") -> None:
-        lines = [f"{len(mistakes)} mistakes:", *(f"  {mistake}" for mistake in mistakes)]
-        ClarTuneError.__init__(self, "\n".join(lines))
-        self._mistakes = mistakes
-
-    @staticmethod
-    def of(found: "Iterable[SpaceError]") -> SpaceError:
-        """The only one, or all together."""
-        mistakes = tuple(found)
-        return mistakes[0] if len(mistakes) == 1 else SpaceMistakes(mistakes)
-
-    @property
-    def mistakes(self) -> "tuple[SpaceError, ...]":
-        """What is wrong, one by one."""
-        return self._mistakes
 
 
 class GraphError(ClarTuneError):

@@ -18,11 +18,7 @@ SORTED_JSON = "json with sorted keys"
 
 Int32 = Annotated[int, "int32"]
 Int64 = Annotated[int, "int64"]
-FLOATS = "floats"
-"""Marks a column that holds a list of numbers, each of 32 bits."""
-
 Texts = Annotated[Sequence[str], JSON]
-Floats = Annotated[Sequence[float], FLOATS]
 Content = Annotated[Mapping[str, Any], SORTED_JSON]
 
 TRIAL_STATES = ("running", "complete", "pruned", "failed")
@@ -162,9 +158,6 @@ class FinalRow(RepeatRow):
     """Total variation between the class shares of training and of test nodes."""
     balanced_floor: float | None = None
     """What a constant answer has for balanced accuracy: 1 / classes among the test nodes."""
-    curve: Floats | None = None
-    """The validation loss after each epoch, where ``run --curves`` asked for it; of several
-    rounds that of the one kept."""
 
 
 class RepeatScore(NamedTuple):
@@ -189,7 +182,7 @@ class RepeatScore(NamedTuple):
 @stored_as(
     *("graph", "method", "condition", "protocol", "metric"),
     *("trials", "repeats", "finals", "rungs", "parameters"),
-    later=("arms", "exchanged", "precision", "engine", "known", "unsaid"),
+    later=("arms", "exchanged", "precision", "engine", "known"),
 )
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedStudy:
@@ -221,8 +214,6 @@ class PlannedStudy:
     known: Mapping[str, Any] | None = None
     """Weights that its search begins with where papers have others on its graph than usual; none
     in older runs, which begin with the usual ones everywhere."""
-    unsaid: Mapping[str, Any] | None = None
-    """Values of searched parameters that a trial which does not name them has."""
 
     @property
     def place(self) -> tuple[str, str, str]:
@@ -239,10 +230,7 @@ def rungs_up_to(repeats: int, reduction: int) -> tuple[int, ...]:
     return (*rungs, repeats)
 
 
-@stored_as(
-    *("notes", "counts_as", "generated"),
-    later=("nodes", "edges", "features", "classes", "homophily", "metric", "splits"),
-)
+@stored_as("notes", "counts_as", "generated")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphFacts:
     """What a manifest says of a graph, so that readers need neither its file nor a catalogue."""
@@ -252,46 +240,6 @@ class GraphFacts:
     counts_as: str
     """The graph that it stands for in tests across graphs, itself or a twin."""
     generated: bool
-    nodes: int | None = None
-    """Of a user's own graph what its file holds: no catalogue tells; none of others."""
-    edges: int | None = None
-    features: int | None = None
-    classes: int | None = None
-    homophily: float | None = None
-    metric: str | None = None
-    splits: int = 0
-    """How many splits a user's own graph comes with."""
-
-
-BACKBONES, PENALTIES = "backbones", "regularizers"
-COMPARED = (BACKBONES, PENALTIES)
-"""What a question compares, if not the values of a key of conditions."""
-
-
-@stored_as("compare", "baseline")
-@dataclass(frozen=True, slots=True)
-class Question:
-    """One of the questions that a space asks, each of which gets a conclusion of its own."""
-
-    compare: str
-    """One of ``COMPARED``, or a key of conditions."""
-    baseline: str = ""
-    """The backbone, or the value of the key, that others are compared with; a regularizer is
-    compared with its backbone."""
-
-    @property
-    def title(self) -> str:
-        """``backbones against gcn``, ``values of layers against 2``."""
-        if self.compare == PENALTIES:
-            return "regularizers against their backbone"
-        compared = "" if self.compare == BACKBONES else "values of "
-        return f"{compared}{self.compare} against {self.baseline}"
-
-    @property
-    def named(self) -> str:
-        """What others are compared with: ``gcn``, ``layers=2``."""
-        of_key = self.compare not in COMPARED
-        return f"{self.compare}={self.baseline}" if of_key else self.baseline
 
 
 @stored_as("host", "node", "since", "cause")
@@ -365,10 +313,6 @@ class RunRow:
     """Effects smaller than this count as none: the margin of its tests of equality."""
     looks: Int32 = 0
     """How often finals were added after verdicts could be read."""
-    note: str = ""
-    """What its user wants to remember about it, in one line."""
-    question: Annotated[Sequence[Mapping[str, Any]], JSON] = ()
-    """What its space asks, as ``Question`` is stored; older runs ask nothing."""
 
     @property
     def may_have_effects(self) -> bool:
@@ -381,18 +325,9 @@ class RunRow:
         return [from_stored(PlannedStudy, content) for content in self.study_plans]
 
     @property
-    def questions(self) -> tuple[Question, ...]:
-        """What its space asks."""
-        return tuple(from_stored(Question, content) for content in self.question)
-
-    @property
     def broken_hosts(self) -> list[LeftOut]:
         """Machines that its drivers gave no more jobs."""
         return [from_stored(LeftOut, content) for content in self.left_out]
-
-    def splits_of(self, graph: str) -> int:
-        """How many splits a user's own graph comes with; 0 of any other."""
-        return int(self.graph_facts.get(graph, {}).get("splits", 0))
 
     @property
     def graphs(self) -> dict[str, GraphFacts]:

@@ -1,25 +1,14 @@
 """Checks of single parameter values; each returns the value or says what is allowed."""
 
-import re
 from collections.abc import Collection
 
 from clar_tune.errors import ParameterError, UnknownName
-
-NAME = re.compile(r"[a-z][a-z0-9-]*")
-"""Names that a user gives: of runs, spaces and graphs."""
 
 
 def one_of(name: str, value: str, allowed: Collection[str]) -> str:
     """The value, if it is one of the allowed names."""
     if value not in allowed:
         raise UnknownName(name, str(value), allowed)
-    return value
-
-
-def flag(name: str, value: bool) -> bool:
-    """The value, if it is true or false."""
-    if not isinstance(value, bool):
-        raise ParameterError(f"{name}: true or false is needed, got {value!r}.")
     return value
 
 

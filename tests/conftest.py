@@ -97,9 +97,8 @@ def data_folder() -> Path:
 
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty cache for graphs, none that is kept, and no data folder beside it."""
+    """An empty cache for graphs, and no data folder beside it."""
     monkeypatch.delenv("CLAR_TUNE_DATA", raising=False)
-    monkeypatch.setenv("CLAR_TUNE_GRAPHS", str(tmp_path / "kept"))
     monkeypatch.setattr(platformdirs, "user_cache_dir", lambda *_, **__: str(tmp_path / "cache"))
     return tmp_path / "cache" / "graphs"
 

@@ -44,7 +44,6 @@ from .scores import WEIGHTS as WEIGHTS
 from .search_space import searched as searched
 from .shift_part import shift_part_of as shift_part_of
 from .statistics import LEVEL as LEVEL, estimate as estimate, least_p as least_p
-from .taken_along import configuration_of as configuration_of
 from .winners import winners_space as winners_space
 from .wording import (
     counted as counted,

@@ -12,7 +12,7 @@ from clar_tune.analysis.records import MUCH_SHIFT, Correlation, Row, Score
 from clar_tune.analysis.runs import RunView
 from clar_tune.analysis.wording import place
 from clar_tune.conditions import parts_of
-from clar_tune.graphs import PROTOCOLS, VARIANTS, Protocol, protocol_on
+from clar_tune.graphs import PROTOCOLS, VARIANTS
 from clar_tune.metric import metric_named
 from clar_tune.paper import printed_in
 from clar_tune.rows import PlannedStudy
@@ -44,8 +44,7 @@ def caption_of(shown: Captioned, judging: Judging, interval: str = SPLITS) -> It
     yield from _parts(runs)
     yield from _splits(rows)
     yield from _shifts(rows)
-    kinds = _kinds(runs, rows)
-    yield from _intervals(kinds, budget["searches"], interval, outer=_outer(runs))
+    yield from _intervals(rows, budget["searches"], interval, outer=_outer(runs))
     yield from _test_nodes(runs, rows, shown.searched)
     yield from _variants(rows)
     yield from _correlations(shown.correlations)
@@ -129,18 +128,11 @@ def _shifts(rows: Sequence[Row]) -> Iterator[str]:
         )
 
 
-def _kinds(runs: Sequence[RunView], rows: Sequence[Row]) -> list[Protocol]:
-    """The protocol of each row, on its graph."""
-    splits = {graph: run.row.splits_of(graph) for run in runs for graph in run.row.graph_facts}
-    return [protocol_on(row.protocol, splits.get(row.graph, 0)) for row in rows]
-
-
-def _intervals(
-    kinds: Sequence[Protocol], searches: int, interval: str, *, outer: bool
-) -> Iterator[str]:
+def _intervals(rows: Sequence[Row], searches: int, interval: str, *, outer: bool) -> Iterator[str]:
     """What one unit is, and what intervals and tests are conditional on."""
     scope = "this test set, new training splits" if outer else "this graph, new splits"
-    units = {kind.units for kind in kinds}
+    kinds = {protocol: PROTOCOLS[protocol] for protocol in dict.fromkeys(r.protocol for r in rows)}
+    units = {kind.units for kind in kinds.values()}
     corrected = "" if interval == SPLITS else "; widened for new data, whose splits share no nodes"
     seeds = "" if searches > 1 else "interval and test over seeds"
     if searches > 1:
@@ -159,9 +151,9 @@ def _intervals(
             "Several split files: each is one unit, seeds are averaged within it; more finals add "
             "seeds, not splits."
         )
-    if any(kind.units == "seed" and kind.held_out for kind in kinds):
+    if any(kind.units == "seed" and kind.held_out for kind in kinds.values()):
         yield f"Fixed split: {seeds or 'interval and test'}, conditional on the split."
-    if not all(kind.held_out for kind in kinds):
+    if not all(kind.held_out for kind in kinds.values()):
         yield (
             "No held-out nodes: all nodes train, and the error shown is the one by which epochs "
             f"and configurations were chosen{f'; {seeds}' if seeds else ''}."

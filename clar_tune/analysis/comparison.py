@@ -5,11 +5,10 @@ from statistics import fmean
 from typing import TypeVar
 
 from clar_tune.analysis.across_graphs import across_of
-from clar_tune.analysis.answers import answer_captions
 from clar_tune.analysis.captions import Captioned, caption_of
 from clar_tune.analysis.conclusions import Findings, headline_of, sentences_of
 from clar_tune.analysis.contrasts import (
-    Circumstances,
+    Question,
     contrasts_of,
     incomparable_pairs,
     incomparable_sentences,
@@ -20,8 +19,7 @@ from clar_tune.analysis.families import Judging, effects_of
 from clar_tune.analysis.joining import check_joinable, differ_in_splits
 from clar_tune.analysis.layout import Place, split_label, to_cell
 from clar_tune.analysis.over_graphs import effects_over_graphs, gains_over_graphs
-from clar_tune.analysis.planned import cells_of, family_of
-from clar_tune.analysis.questions import asked_of
+from clar_tune.analysis.planned import backbones_of, cells_of, family_of
 from clar_tune.analysis.records import (
     Across,
     Budget,
@@ -37,7 +35,7 @@ from clar_tune.analysis.records import (
 from clar_tune.analysis.runs import RunView
 from clar_tune.analysis.samples import Sample, samples_of
 from clar_tune.analysis.scores import scores_of, standings_of
-from clar_tune.graphs import Protocol
+from clar_tune.graphs import PROTOCOLS, Protocol
 from clar_tune.rows import GraphFacts
 
 __all__ = [
@@ -75,21 +73,15 @@ def compare(runs: Sequence[RunView], criteria: Criteria = DEFAULTS) -> Compariso
     judging = _judging(runs, criteria)
     family = family_of(places)
     pairs = [plan.pair for plan in family]
+    incomparable = incomparable_pairs(samples, pairs)
     cells = cells_of(places) if all(run.row.may_have_effects for run in runs) else []
     effects = effects_of(samples, cells, protocols, judging)
-    correlations = correlations_of(samples, runs[0].row.correlate, table)
-    answered = bool(effects or correlations)
-    asked = asked_of(runs, places, criteria.baseline, answered=answered)
-    by_key = [plan.pair for plans in asked.values for plan in plans]
-    incomparable = incomparable_pairs(samples, [*pairs, *by_key])
     better = {(e.graph, e.condition, e.method) for e in effects if e.verdict == "better"}
-    tuned = Circumstances(table, incomparable, judging, better)
-    contrasts = contrasts_of(samples, family, protocols, tuned)
-    fixed = tuned._replace(fixed=True)
-    of_backbones = fixed if asked.for_backbones else tuned
-    backbones = contrasts_of(samples, asked.backbones, protocols, of_backbones)
-    values = [c for plans in asked.values for c in contrasts_of(samples, plans, protocols, fixed)]
+    asked = Question(table, incomparable, judging, better)
+    contrasts = contrasts_of(samples, family, protocols, asked)
+    beside = contrasts_of(samples, backbones_of(places, criteria.baseline), protocols, asked)
     scores = scores_of(samples, table)
+    correlations = correlations_of(samples, runs[0].row.correlate, table)
     graphs = {name: facts for run in runs for name, facts in run.row.graphs.items()}
     rows = _rows(samples, graphs)
     sign = next((sample.sign for sample in samples.values()), 1.0)
@@ -99,7 +91,6 @@ def compare(runs: Sequence[RunView], criteria: Criteria = DEFAULTS) -> Compariso
     words = Findings(
         *(runs, places, rows, scores, contrasts, effects, correlations, across),
         list(incomparable_sentences(incomparable, pairs)),
-        *(asked.questions, backbones, values, judging.margin),
     )
     conclusions, remarks = sentences_of(words)
     captioned = Captioned(runs, rows, scores, effects, correlations, shown)
@@ -116,30 +107,24 @@ def compare(runs: Sequence[RunView], criteria: Criteria = DEFAULTS) -> Compariso
         family=len(family),
         standings=tuple(standings_of(methods, scores, contrasts, effects, sign)),
         across=across,
-        caption=(
-            *caption_of(captioned, judging, criteria.interval),
-            *answer_captions([*backbones, *values], judging),
-        ),
+        caption=tuple(caption_of(captioned, judging, criteria.interval)),
         conclusions=conclusions,
         columns=columns,
         unit="search" if runs[0].budget["searches"] > 1 else "final",
         correlations=tuple(correlations),
         headline=headline_of(words),
         effects=tuple(effects),
-        backbones=tuple(backbones),
+        backbones=tuple(beside),
         over_graphs=(
             *effects_over_graphs(effects, rows, graphs, budgets),
             *gains_over_graphs(samples, family, graphs, judging),
-            *gains_over_graphs(samples, asked.backbones, graphs, judging, "backbone"),
         ),
         remarks=remarks,
         margin=judging.margin,
         interval=criteria.interval,
         scope=judging.scope,
-        baseline=asked.baseline,
+        baseline=criteria.baseline,
         looks=judging.look,
-        questions=asked.questions,
-        values=tuple(values),
     )
 
 
@@ -205,7 +190,7 @@ def _rows(samples: Mapping[Place, Sample], graphs: Mapping[str, GraphFacts]) -> 
             condition=condition,
             protocol=sample.study.protocol,
             metric=sample.study.metric,
-            notes=tuple(_notes(graphs[graph], sample.ground.protocol)),
+            notes=tuple(_notes(graphs[graph], PROTOCOLS[sample.study.protocol])),
             floor=_mean_of(sample, "floor"),
             shift=_mean_of(sample, "shift"),
             balanced_floor=_mean_of(sample, "balanced_floor"),

@@ -4,8 +4,6 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from clar_tune.analysis import effect_sentences as of_effects, remarks
-from clar_tune.analysis.answers import answer_headline, answer_sentences
-from clar_tune.analysis.cautions import below_floor, shifted_rows
 from clar_tune.analysis.correlation_sentences import correlation_sentences
 from clar_tune.analysis.effect_records import PenaltyEffect
 from clar_tune.analysis.layout import Place
@@ -14,9 +12,7 @@ from clar_tune.analysis.planned import regularizer_of
 from clar_tune.analysis.records import Across, Contrast, Correlation, Row, Score
 from clar_tune.analysis.runs import RunView
 from clar_tune.analysis.statistics import ENOUGH_SEARCHES
-from clar_tune.analysis.swept_effects import swept_effects
 from clar_tune.analysis.wording import counted, named, place, points, some
-from clar_tune.rows import BACKBONES, PENALTIES, Question
 from clar_tune.version import NUMBERS_VERSION
 
 MOST_SENTENCES = 5
@@ -37,20 +33,6 @@ class Findings(NamedTuple):
     across: Across
     mixed: Sequence[str]
     """What is said of runs whose spaces differ."""
-    questions: Sequence[Question]
-    """What is asked; the first one makes the headline."""
-    backbones: Sequence[Contrast]
-    values: Sequence[Contrast]
-    """Winners under each value of a key of conditions."""
-    margin: float
-
-    def beside(self, question: Question) -> list[Contrast]:
-        """The winners side by side that a question asks for."""
-        if question.compare == PENALTIES:
-            return [contrast for contrast in self.contrasts if not contrast.rival]
-        if question.compare == BACKBONES:
-            return list(self.backbones)
-        return [contrast for contrast in self.values if contrast.against == question.named]
 
 
 def headline_of(found: Findings) -> str:
@@ -58,12 +40,8 @@ def headline_of(found: Findings) -> str:
     first = next(correlation_sentences(found.correlations), "")
     if first:
         return first
-    metrics = of_effects.metrics_of(found.rows)
-    if found.scores and found.questions and found.questions[0].compare != PENALTIES:
-        question = found.questions[0]
-        return answer_headline(question, found.beside(question), metrics)
     if found.effects:
-        return of_effects.headline_of(found.effects, metrics)
+        return of_effects.headline_of(found.effects, of_effects.metrics_of(found.rows))
     regularizers = list(dict.fromkeys(filter(None, map(regularizer_of, found.places))))
     if regularizers and found.scores:
         names = ", ".join(name.upper() for name in regularizers)
@@ -90,23 +68,17 @@ def _answers(found: Findings) -> Iterator[str]:
     effects = of_effects.champion_first(found.effects)
     metrics = of_effects.metrics_of(found.rows)
     correlated = list(correlation_sentences(found.correlations))
-    yield from shifted_rows(found.rows)
+    yield from _shift(found.rows)
     yield from _older_numbers(found)
     yield from found.mixed
     yield from correlated[1:]  # the first is the headline
-    asked = [question.compare for question in found.questions]
-    for question in found.questions:
-        if question.compare == PENALTIES and effects:
-            yield from _effects(found, effects, headed=asked[0] == PENALTIES)
-        else:
-            yield from _answer(found, question)
-    if PENALTIES not in asked:
-        yield from _effects(found, effects, headed=not asked)
-    floors = _floors(found, effects)
+    searched = any(plan.repeats for run in found.runs for plan in run.row.planned)
+    yield from of_effects.decided_cells(effects, metrics, searched=searched)
+    yield from of_effects.one_half_cells(effects)
+    floors = [*of_effects.floor_cells(effects), *_below_floor(found.scores, found.rows)]
     yield from [" ".join(floors)] if floors else ()
     yield from of_effects.contrary_cells(effects, metrics)
-    if not _is_swept(found):
-        yield from of_effects.undecided_cells(effects, found.rows)
+    yield from of_effects.undecided_cells(effects, found.rows)
     yield from _generated(found)
     yield from remarks.unfinished(found.places, found.scores)
     yield from _without_arms(found)
@@ -116,41 +88,6 @@ def _answers(found: Findings) -> Iterator[str]:
     yield from of_effects.complement_cells(effects, metrics)
     yield from declined_penalties(found.scores)
     yield from _tuned(found.contrasts, metrics)
-
-
-def _is_swept(found: Findings) -> bool:
-    """Whether effects are asked for along the rows of a sweep, and told in one conclusion."""
-    asked = any(question.compare == PENALTIES for question in found.questions)
-    return asked and any(row.condition for row in found.rows)
-
-
-def _effects(found: Findings, effects: Sequence[PenaltyEffect], *, headed: bool) -> Iterator[str]:
-    """What penalties change; with the tally, where the headline tells of something else."""
-    metrics = of_effects.metrics_of(found.rows)
-    searched = any(plan.repeats for run in found.runs for plan in run.row.planned)
-    if effects and not headed:
-        yield f"{of_effects.headline_of(effects, metrics)}."
-    if _is_swept(found):
-        yield from swept_effects(effects, found.rows, searched=searched)
-    else:
-        yield from of_effects.decided_cells(effects, metrics, searched=searched)
-    yield from of_effects.one_half_cells(effects)
-
-
-def _answer(found: Findings, question: Question) -> Iterator[str]:
-    yield from answer_sentences(
-        question,
-        found.beside(question),
-        of_effects.metrics_of(found.rows),
-        margin=found.margin,
-        over_searches=any(run.budget["searches"] > 1 for run in found.runs),
-    )
-
-
-def _floors(found: Findings, effects: Sequence[PenaltyEffect]) -> list[str]:
-    """Where nothing beats a constant answer; a sweep has said so of its effects."""
-    cells = () if _is_swept(found) else of_effects.floor_cells(effects)
-    return [*cells, *below_floor(found.scores, found.rows)]
 
 
 def _circumstances(found: Findings) -> Iterator[str]:
@@ -165,6 +102,31 @@ def _circumstances(found: Findings) -> Iterator[str]:
         yield f"No test across graphs: {found.across.reason}"
     else:
         yield from remarks.across_graphs(found.across)
+
+
+def _shift(rows: Sequence[Row]) -> Iterator[str]:
+    much = [row for row in rows if row.is_shifted]
+    if much:
+        listed = some(f"{place(row.graph, row.condition)} {row.shift:.2f}" for row in much)
+        yield (
+            f"Test nodes have other class shares than training nodes (label shift {listed}): "
+            "there a gain of accuracy may be a step towards the large classes; read balanced "
+            "accuracy beside it."
+        )
+
+
+def _below_floor(scores: Sequence[Score], rows: Sequence[Row]) -> Iterator[str]:
+    floors = {(row.graph, row.condition): row for row in rows}
+    below = [score for score in scores if score.above_floor is False]
+    graphs = dict.fromkeys((score.graph, score.condition) for score in below)
+    parts = []
+    for graph, condition in graphs:
+        row = floors[graph, condition]
+        methods = [s.method for s in below if (s.graph, s.condition) == (graph, condition)]
+        constant = points(row.floor or 0.0, row.metric).lstrip("+")
+        parts.append(f"{some(methods)} on {place(graph, condition)} (constant {constant})")
+    if parts:
+        yield f"Not above a constant answer: {some(parts)}."
 
 
 def _without_arms(found: Findings) -> Iterator[str]:

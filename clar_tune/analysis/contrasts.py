@@ -2,10 +2,9 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, product
-from statistics import fmean, stdev
+from statistics import fmean
 from typing import NamedTuple
 
-from clar_tune.analysis.effect_records import NODES
 from clar_tune.analysis.families import Judging
 from clar_tune.analysis.findings import finding_of, sides_of
 from clar_tune.analysis.layout import Place
@@ -15,12 +14,11 @@ from clar_tune.analysis.runs import RunView
 from clar_tune.analysis.same_ranges import Content, content_of, same_ranges
 from clar_tune.analysis.samples import Sample
 from clar_tune.analysis.scopes import Effect
-from clar_tune.analysis.statistics import ENOUGH_SEARCHES, ENOUGH_UNITS
+from clar_tune.analysis.statistics import ENOUGH_SEARCHES
 from clar_tune.analysis.units import ByUnit, difference
 from clar_tune.analysis.verdicts import Finding, Verdict, verdicts
 from clar_tune.analysis.wording import counted
 from clar_tune.paper import printed, printed_ratio
-from clar_tune.precision import finals_to_decide
 
 Incomparable = Mapping[Pair, tuple[RunView, RunView]]
 """Pairs of places that do not compare, and the runs that are to blame."""
@@ -80,8 +78,8 @@ def _unlike(
     return None
 
 
-class Circumstances(NamedTuple):
-    """Under which two samples are compared."""
+class Question(NamedTuple):
+    """What is asked of two samples, and under which circumstances."""
 
     table: str | None
     """The paper's table."""
@@ -89,15 +87,13 @@ class Circumstances(NamedTuple):
     judging: Judging
     better: Collection[Place] = ()
     """Places of clar whose penalty has been found to do something: only these meet rivals."""
-    fixed: bool = False
-    """Whether verdicts are also on configurations that nobody searched: no luck is in them."""
 
 
 def contrasts_of(
     samples: Mapping[Place, Sample],
     family: Sequence[Planned],
     protocols: Mapping[Place, str],
-    asked: Circumstances,
+    asked: Question,
 ) -> list[Contrast]:
     """The winners side by side, as planned: intervals, and verdicts where searches are many.
 
@@ -115,7 +111,7 @@ def contrasts_of(
         said = verdicts(findings, asked.judging.level)
         for (plan, pair), finding, verdict in zip(drawn.items(), findings, said, strict=True):
             if pair is not None:
-                found[plan] = _contrast(pair, finding, verdict, len(own), asked)
+                found[plan] = _contrast(pair, finding, verdict, len(own), asked.table)
     return [found[plan] for plan in family if plan in found]
 
 
@@ -133,7 +129,7 @@ class _Pair(NamedTuple):
     """Why there is no verdict; empty if there can be one."""
 
     @staticmethod
-    def of(samples: Mapping[Place, Sample], plan: Planned, asked: Circumstances) -> "_Pair | None":
+    def of(samples: Mapping[Place, Sample], plan: Planned, asked: Question) -> "_Pair | None":
         if plan.place not in samples or plan.against not in samples:
             return None
         one, other = samples[plan.place], samples[plan.against]
@@ -145,30 +141,15 @@ class _Pair(NamedTuple):
                 against.append([other.finals[search][unit] for unit in paired])
         if not gains:
             return None
-        pair = _Pair(plan, one, other, gains, against, "")
-        return pair._replace(reason=_reason(pair, asked))
+        reason = _reason(one, gains, incomparable=plan.pair in asked.incomparable)
+        return _Pair(plan, one, other, gains, against, reason)
 
     @property
     def effect(self) -> Effect | None:
         return self.one.ground.effect(self.gains)
 
-    @property
-    def level(self) -> float:
-        """What the other scored in the mean."""
-        return fmean(map(fmean, self.against))
 
-    def margin(self, judging: Judging) -> float:
-        """What counts as no difference; of errors that depends on their size."""
-        return judging.margin * (self.level if self.one.is_error else 1.0)
-
-    @property
-    def is_searched(self) -> bool:
-        """Whether any configuration of both was searched."""
-        studies = (*self.one.studies, *self.other.studies)
-        return any(study.planned.repeats for study in studies)
-
-
-def _finding(pair: _Pair | None, asked: Circumstances) -> Finding:
+def _finding(pair: _Pair | None, asked: Question) -> Finding:
     """What is known of a comparison; where nothing may be said, it counts with p = 1."""
     effect = pair.effect if pair and not pair.reason else None
     if pair is None or effect is None:
@@ -177,22 +158,22 @@ def _finding(pair: _Pair | None, asked: Circumstances) -> Finding:
     if pair.plan.rival and pair.plan.place not in asked.better:
         return Finding(mean=effect.mean, beats_floor=sides.beat_floor)
     values = pair.one.ground.values(pair.gains)
-    return finding_of(effect, values, pair.margin(asked.judging), sides)
+    return finding_of(effect, values, asked.judging.margin, sides)
 
 
 def _contrast(
-    pair: _Pair, tested: Finding, verdict: Verdict, family: int, asked: Circumstances
+    pair: _Pair, tested: Finding, verdict: Verdict, family: int, table: str | None
 ) -> Contrast:
-    one, other, reason, table = pair.one, pair.other, pair.reason, asked.table
+    one, other, reason = pair.one, pair.other, pair.reason
     found = one.estimate([list(own.values()) for own in pair.gains], family)
     graph, condition, method = one.place
-    whole = pair.level if one.is_error else 0.0
+    whole = fmean(map(fmean, pair.against)) if one.is_error else 0.0
     width = found.half_width
     return Contrast(
         graph=graph,
         condition=condition,
         method=method,
-        against=pair.plan.named or other.place[2],
+        against=other.place[2],
         rival=pair.plan.rival,
         gain=found.mean,
         half_width=width,
@@ -206,40 +187,16 @@ def _contrast(
         ratio_half_width=None if not whole or width is None else width / whole,
         paper_ratio=_printed_ratio(one, other, table),
         reason=reason,
-        small=verdict.small and not reason,
-        family=0 if reason else family,
-        needed=_needed(pair, tested, verdict, asked.judging, family),
     )
 
 
-def _needed(
-    pair: _Pair, tested: Finding, verdict: Verdict, judging: Judging, family: int
-) -> int | None:
-    """About how many units decide what is undecided; none where more of them would not help."""
-    ground, values = pair.one.ground, pair.one.ground.values(pair.gains)
-    open_yet = verdict.word == "undecided" and verdict.p_difference >= judging.level
-    if pair.reason or not open_yet or tested.no_spread or ground.unit == "file":
-        return None
-    if pair.plan.rival or not tested.may_be_equal:
-        return None
-    needed = finals_to_decide(stdev(values), pair.margin(judging), judging.tests(family))
-    return needed if needed and needed > len(values) else None
-
-
-def _reason(pair: _Pair, asked: Circumstances) -> str:
+def _reason(one: Sample, gains: Sequence[ByUnit], *, incomparable: bool) -> str:
     """Why there is no verdict; empty if there can be one."""
-    ground = pair.one.ground
-    if pair.plan.pair in asked.incomparable:
+    if incomparable:
         return "spaces"
-    if ground.over_searches:
-        return "searches" if len(pair.gains) < ENOUGH_SEARCHES else ""
-    if not asked.fixed or pair.is_searched:
+    if not one.ground.over_searches:
         return "search"
-    if asked.judging.scope == NODES:
-        return "nodes"
-    if len(ground.values(pair.gains)) < ENOUGH_UNITS:
-        return "finals"
-    return "floor" if None in sides_of(pair.one, pair.other)[:2] else ""
+    return "searches" if len(gains) < ENOUGH_SEARCHES else ""
 
 
 def _printed_ratio(one: Sample, other: Sample, table: str | None) -> float | None:

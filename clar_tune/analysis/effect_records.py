@@ -15,12 +15,11 @@ BASELINE = "gcn"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Criteria:
-    """By what a reader judges; what is not given is that of the run."""
+    """By what a reader judges; without a margin it is that of the run."""
 
     margin: float | None = None
     interval: str = SPLITS
-    baseline: str | None = None
-    """The backbone that others are compared with, if the reader names one."""
+    baseline: str = BASELINE
 
     def __post_init__(self) -> None:
         if self.margin is not None and not 0 < self.margin < 1:
@@ -169,7 +168,7 @@ class OverGraphs:
 
     method: str
     question: str
-    """``effect``, ``gain`` or ``backbone``."""
+    """``effect`` or ``gain``."""
     graphs: tuple[str, ...]
     """Twins that count once are joined by ``+``."""
     left_out: tuple[str, ...]

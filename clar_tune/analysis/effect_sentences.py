@@ -59,7 +59,7 @@ def _listed(effects: Sequence[PenaltyEffect], told: Callable[[PenaltyEffect], st
 def _tally(effects: Sequence[PenaltyEffect], metrics: Metrics) -> str:
     counts = Counter(effect.verdict for effect in effects)
     decided = sum(counts[word] for word in DECIDED)
-    told = {"equal": equal_within(effects, metrics), "none": "no result"}
+    told = {"equal": _within(effects, metrics), "none": "no result"}
 
     def listed(words: Sequence[str]) -> str:
         return ", ".join(f"{told.get(word, word)} in {counts[word] or 'none'}" for word in words)
@@ -70,8 +70,7 @@ def _tally(effects: Sequence[PenaltyEffect], metrics: Metrics) -> str:
     return f"effect decided in {decided} of {counted(len(effects), 'cell')}: {'; '.join(parts)}"
 
 
-def equal_within(effects: Sequence[PenaltyEffect], metrics: Metrics) -> str:
-    """What is said of effects that are equal."""
+def _within(effects: Sequence[PenaltyEffect], metrics: Metrics) -> str:
     percent = any(metric_named(_metric(effect, metrics)).percent for effect in effects)
     margin = next((e.margin for e in effects if e.verdict == "equal"), 0.01)
     return f"equal within {margin_of(margin)}" if percent else "equal within the margin"
@@ -81,22 +80,17 @@ def decided_cells(
     effects: Sequence[PenaltyEffect], metrics: Metrics, *, searched: bool = True
 ) -> Iterator[str]:
     """Which effects are decided, with their numbers."""
+    at = "At the configurations this search found" if searched else "At these configurations"
     parts = []
     decided = [effect for effect in effects if effect.verdict in DECIDED]
     for word in DECIDED:
         own = [effect for effect in champion_first(effects) if effect.verdict == word]
-        told = equal_within(own, metrics) if word == "equal" else word
+        told = _within(own, metrics) if word == "equal" else word
         if own:
             parts.append(f"{told}: {_with_numbers(own, metrics)}")
     if parts:
-        changed = what_changes(effects, metrics)
-        yield f"{on_changes(decided, searched=searched)} {changed}. {_capital('; '.join(parts))}."
-
-
-def on_changes(effects: Sequence[PenaltyEffect], *, searched: bool) -> str:
-    """What an effect is, up to the score that it is of."""
-    at = "At the configurations this search found" if searched else "At these configurations"
-    return f"{at}, switching the {switched(effects)} on changes"
+        changed = f"switching the {switched(decided)} on changes {_what(effects, metrics)}"
+        yield f"{at}, {changed}. {_capital('; '.join(parts))}."
 
 
 def _capital(text: str) -> str:
@@ -107,26 +101,23 @@ def _with_numbers(effects: Sequence[PenaltyEffect], metrics: Metrics) -> str:
     def told(effect: PenaltyEffect) -> str:
         if effect.is_identical:
             return f"{named(effect)} (identical finals)"
-        less = f", {by_less(effect, metrics)}" if effect.small else ""
-        return f"{named(effect)} ({number_of(effect, metrics)}{less})"
+        less = f", {_by_less(effect, metrics)}" if effect.small else ""
+        return f"{named(effect)} ({_number(effect, metrics)}{less})"
 
     return _listed(effects, told)
 
 
-def by_less(effect: PenaltyEffect, metrics: Metrics) -> str:
-    """What is said of an effect that is better or worse, and small."""
+def _by_less(effect: PenaltyEffect, metrics: Metrics) -> str:
     percent = metric_named(_metric(effect, metrics)).percent
     return f"by less than {margin_of(effect.margin) if percent else 'the margin'}"
 
 
-def number_of(effect: PenaltyEffect, metrics: Metrics) -> str:
-    """With the half of the scope that its verdict is of."""
+def _number(effect: PenaltyEffect, metrics: Metrics) -> str:
     half = effect.half if effect.scope == "splits" else effect.nodes_half
     return points(effect.effect or 0.0, _metric(effect, metrics), half)
 
 
-def what_changes(effects: Sequence[PenaltyEffect], metrics: Metrics) -> str:
-    """The scores that effects are of."""
+def _what(effects: Sequence[PenaltyEffect], metrics: Metrics) -> str:
     kinds = dict.fromkeys(_metric(effect, metrics) for effect in effects if effect.units)
     return " or ".join(
         f"{kind} (points)" if metric_named(kind).percent else kind for kind in kinds
@@ -138,15 +129,16 @@ def undecided_cells(effects: Sequence[PenaltyEffect], rows: Sequence[Row]) -> It
     own = [effect for effect in effects if effect.verdict == "undecided"]
     if own:
         metrics, sizes = metrics_of(rows), {(r.graph, r.condition): r.test_nodes for r in rows}
+        listed = _listed(
+            own,
+            lambda e: (
+                f"{named(e)} ({_number(e, metrics)}; {_decides(e, sizes[e.graph, e.condition])})"
+            ),
+        )
+        yield f"Undecided: {listed}."
 
-        def told(effect: PenaltyEffect) -> str:
-            more = what_decides(effect, sizes[effect.graph, effect.condition])
-            return f"{named(effect)} ({number_of(effect, metrics)}; {more})"
 
-        yield f"Undecided: {_listed(own, told)}."
-
-
-def what_decides(effect: PenaltyEffect, test_nodes: int) -> str:
+def _decides(effect: PenaltyEffect, test_nodes: int) -> str:
     """What would decide a cell."""
     told = {
         "files": f"more finals add seeds, not splits: {counted(effect.units, 'split file')}",

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from clar_tune.conditions import parts_of
-from clar_tune.errors import ClarTuneError, SpaceError
-from clar_tune.graphs import VARIANTS, known_facts, listed, metric_of
+from clar_tune.errors import ClarTuneError
+from clar_tune.graphs import VARIANTS, dataset_named, known_facts, metric_of
 from clar_tune.records import Params, to_stored
 from clar_tune.rows import PlannedStudy, RunRow, TrialRow, rungs_up_to
 from clar_tune.space import Fixed, Levels, Parameter, ParameterSet, stored_levels
@@ -42,7 +42,7 @@ def why_ranges_are_unknown(row: RunRow) -> str:
     try:
         stored_levels(row.space_text, row.settings, "manifest")
     except ClarTuneError as error:
-        return str(error.mistakes[0] if isinstance(error, SpaceError) else error)
+        return str(error)
     return "it does not fit the trials"
 
 
@@ -117,6 +117,6 @@ def _metric(graph: str, condition: str) -> str:
     """What a study that has not begun will be judged by."""
     variant = {name: value for name, value in parts_of(condition).items() if name in VARIANTS}
     try:
-        return metric_of(variant, listed(graph).metric)
+        return metric_of(variant, dataset_named(graph).metric)
     except ClarTuneError:  # a graph that this version does not know
         return "accuracy"

@@ -75,7 +75,6 @@ def gains_over_graphs(
     family: Sequence[Planned],
     facts: Mapping[str, GraphFacts],
     judging: Judging,
-    question: str = "gain",
 ) -> list[OverGraphs]:
     """The tuned gain of each method, with a verdict: where searches were repeated often enough.
 
@@ -89,7 +88,7 @@ def gains_over_graphs(
             pair = samples[plan.place], samples[plan.against]
             if len(_gains(*pair)) >= ENOUGH_SEARCHES_OVER_GRAPHS:
                 by_method.setdefault(method, {})[graph] = pair
-    found = [_over_searches(method, own, facts, question) for method, own in by_method.items()]
+    found = [_over_searches(method, own, facts) for method, own in by_method.items()]
     return _judged([each for each in found if each is not None], judging)
 
 
@@ -130,7 +129,6 @@ def _over_searches(
     method: str,
     graphs: Mapping[str, tuple[Sample, Sample]],
     facts: Mapping[str, GraphFacts],
-    question: str,
 ) -> _OverSearches | None:
     """The three intervals, that over these graphs with searches as units, and its test."""
     units = _units({graph: _gains(*pair) for graph, pair in graphs.items()}, facts)
@@ -142,7 +140,7 @@ def _over_searches(
         _OnGraph(own[0].graph, fmean(unit.mean for unit in own), 0.0, 1)
         for own in zip(*units, strict=True)
     ]
-    summary = replace(_summary(method, question, means, ()), these_half=over.half_width())
+    summary = replace(_summary(method, "gain", means, ()), these_half=over.half_width())
     return _OverSearches(summary, gains, over, _sides(graphs, facts))
 
 

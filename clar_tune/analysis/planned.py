@@ -1,6 +1,6 @@
 """What a set of studies is to be compared for, whatever came out of them."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from clar_tune.analysis.layout import Place, split_label, whole_condition
@@ -17,8 +17,6 @@ class Planned(NamedTuple):
     place: Place
     against: Place
     rival: bool
-    named: str = ""
-    """What it is compared with, if not another method: ``layers=2``."""
 
     @property
     def pair(self) -> Pair:
@@ -86,23 +84,6 @@ def backbones_of(places: Iterable[Place], baseline: str) -> list[Planned]:
             if against:
                 planned.append(Planned(place, against, rival=False))
     return planned
-
-
-def values_of(places: Iterable[Place], key: str, baseline: str) -> list[Planned]:
-    """Every place under another value of a key of conditions, with the same under the baseline."""
-    known = {_identity(place, whole_condition(place)): place for place in places}
-    planned = []
-    for place in known.values():
-        whole = whole_condition(place)
-        against = known.get(_identity(place, {**whole, key: baseline}))
-        if key in whole and against is not None and against != place:
-            planned.append(Planned(place, against, rival=False, named=f"{key}={baseline}"))
-    return planned
-
-
-def _identity(place: Place, condition: Mapping[str, str]) -> tuple[str, str, frozenset[object]]:
-    """Graph, method and the whole condition, whatever of it makes rows or columns."""
-    return place[0], split_label(place[2])[0], frozenset(condition.items())
 
 
 def _by_method(places: Iterable[Place]) -> dict[tuple[str, str], list[Place]]:

@@ -6,13 +6,10 @@ from clar_tune.analysis.correlation_records import Correlation as Correlation, P
 from clar_tune.analysis.effect_records import BASELINE, SPLITS, OverGraphs, PenaltyEffect
 from clar_tune.graphs import PROTOCOLS
 from clar_tune.records import stored_as
-from clar_tune.rows import Question
 
-REASONS = ("spaces", "search", "searches", "finals", "nodes", "floor")
+REASONS = ("spaces", "search", "searches")
 """Why winners side by side get no verdict: they come from spaces that give them other ranges, from
-one search each, or from too few repeated searches; where nothing was searched, there are too few
-finals, test nodes were withheld, so that a verdict would have to be about nodes, or nobody knows
-what a constant answer scores."""
+one search each, or from too few repeated searches."""
 
 MUCH_SHIFT = 0.1
 """Class shares that differ by more make accuracy an answer to another question."""
@@ -131,7 +128,6 @@ class Score:
 @stored_as(
     *("graph", "condition", "method", "against", "rival", "gain", "p", "p_holm"),
     *("detectable", "units", "verdict", "paper_gain", "ratio", "paper_ratio", "reason"),
-    later=("small", "family", "needed"),
     half_width="half",
     ratio_half_width="ratio_half",
 )
@@ -166,12 +162,6 @@ class Contrast:
     paper_ratio: float | None = None
     reason: str = ""
     """Why there is no verdict, one of ``REASONS``; empty if there is one."""
-    small: bool = False
-    """Better or worse, and by less than the margin."""
-    family: int = 0
-    """How many comparisons Holm's correction of its verdict counts."""
-    needed: int | None = None
-    """About how many units would decide it, if it is undecided and more of them would."""
 
 
 @stored_as(
@@ -237,7 +227,6 @@ class Across:
     *("family", "standings", "across", "caption", "conclusions", "columns", "unit"),
     *("correlations", "headline", "effects", "backbones", "over_graphs", "remarks"),
     *("margin", "interval", "scope", "baseline", "looks"),
-    later=("questions", "values"),
 )
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
@@ -283,10 +272,6 @@ class Comparison:
     baseline: str = BASELINE
     looks: int = 0
     """How often finals were added after verdicts could be read."""
-    questions: tuple[Question, ...] = ()
-    """What is asked, by the runs or who reads them; the first one makes the headline."""
-    values: tuple[Contrast, ...] = ()
-    """Winners under each value of a key of conditions against those under its baseline."""
 
     @property
     def is_searched(self) -> bool:

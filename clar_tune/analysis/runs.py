@@ -8,7 +8,6 @@ from clar_tune.analysis.arms import arms_in, idle_in, plain_partners
 from clar_tune.analysis.finals_needed import finals_by_precision
 from clar_tune.analysis.manifest_upgrade import upgraded
 from clar_tune.metric import metric_named
-from clar_tune.records import Value
 from clar_tune.rows import FinalRow, PlannedStudy, RepeatScore, RunRow, StudyKey, TrialRow
 from clar_tune.store import Store
 from clar_tune.winner import Winner, winner
@@ -92,10 +91,6 @@ class StudyView:
     def count(self, state: str) -> int:
         """Trials in a state."""
         return sum(trial.state == state for trial in self.trials)
-
-    def params_of(self, trial: TrialRow) -> dict[str, Value]:
-        """Parameters of a trial, also those that it leaves out at their default."""
-        return {**(self.planned.unsaid or {}), **trial.params}
 
     @property
     def best(self) -> TrialRow | None:

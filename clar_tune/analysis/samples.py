@@ -8,7 +8,7 @@ from clar_tune.analysis.layout import Place, to_cell
 from clar_tune.analysis.runs import RunView, StudyView
 from clar_tune.analysis.statistics import Estimate, estimate, estimate_of_means
 from clar_tune.analysis.units import ByUnit, Ground, Unit, by_unit
-from clar_tune.graphs import Protocol, protocol_on
+from clar_tune.graphs import PROTOCOLS
 from clar_tune.metric import metric_named
 
 
@@ -80,9 +80,7 @@ def _sample(place: Place, found: Sequence[tuple[RunView, StudyView]], *, new_dat
     runs = {run.name: run for run, _ in found}
     studies = tuple(study for _, study in found)
     searches = any(run.budget["searches"] > 1 for run in runs.values())
-    run, study = found[0]
-    protocol = protocol_on(study.protocol, run.row.splits_of(study.graph))
-    ground = _ground(studies, protocol, over_searches=searches, new_data=new_data)
+    ground = _ground(studies, over_searches=searches, new_data=new_data)
     return Sample(
         place=place,
         studies=studies,
@@ -92,10 +90,9 @@ def _sample(place: Place, found: Sequence[tuple[RunView, StudyView]], *, new_dat
     )
 
 
-def _ground(
-    studies: Sequence[StudyView], protocol: Protocol, *, over_searches: bool, new_data: bool
-) -> Ground:
-    planned, share = studies[0].planned, 0.0
+def _ground(studies: Sequence[StudyView], *, over_searches: bool, new_data: bool) -> Ground:
+    planned, protocol = studies[0].planned, PROTOCOLS[studies[0].protocol]
+    share = 0.0
     if new_data and protocol.units == "split":
         finals = [final for study in studies for final in study.finals]
         share = fmean(final.test_nodes / final.train_nodes for final in finals)

@@ -31,7 +31,7 @@ class Searched:
 
 def searched(study: StudyView) -> Searched:
     """As the manifest says; from the values alone where that does not tell, or not what is so."""
-    rows = {trial.trial: study.params_of(trial) for trial in study.trials}
+    rows = {trial.trial: trial.params for trial in study.trials}
     if study.planned.parameters is not None:
         parameters = ParameterSet.from_stored(study.planned.parameters)
         chosen = {number: _active(parameters, row) for number, row in rows.items()}

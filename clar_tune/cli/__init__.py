@@ -5,19 +5,15 @@ from typing import Any
 
 import click
 
-from clar_tune.cli.best import best
 from clar_tune.cli.compare import compare
-from clar_tune.cli.completion import complete_names
 from clar_tune.cli.doctor import doctor
 from clar_tune.cli.export import export
 from clar_tune.cli.graphs import graphs
-from clar_tune.cli.help import ByTask
-from clar_tune.cli.manage import note, rename, rm
 from clar_tune.cli.query import query
 from clar_tune.cli.report import report
 from clar_tune.cli.repro import repro
 from clar_tune.cli.run import extend, resume, run
-from clar_tune.cli.runs import runs, show
+from clar_tune.cli.runs import best, runs, show
 from clar_tune.cli.spaces import spaces
 from clar_tune.cli.submit import submit
 from clar_tune.cli.submitted import logs, status, stop
@@ -25,12 +21,8 @@ from clar_tune.cli.train import train
 from clar_tune.errors import ClarTuneError
 from clar_tune.version import __version__
 
-IMPORTING = frozenset({"run", "resume", "extend", "train", "repro", "spaces", "graphs"})
-"""Commands that find a user's own models and graphs in the current folder: those that train, and
-those that check what is to be trained. What reads results imports nothing of the user's."""
 
-
-class _Commands(ByTask):
+class _Commands(click.Group):
     """A group whose expected failures print as one line with exit code 1."""
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -46,12 +38,10 @@ class _Commands(ByTask):
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="clar-tune")
-@click.pass_context
-def main(ctx: click.Context) -> None:
+def main() -> None:
     """Search, train and compare graph neural networks with and without CLAR."""
-    # After all else, so that no file there stands in for a library.
-    if ctx.invoked_subcommand in IMPORTING and "" not in sys.path:
-        sys.path.append("")
+    # A user's own backbones and regularizers are found in the current folder.
+    sys.path.insert(0, "")
 
 
 for command in (
@@ -76,6 +66,3 @@ for command in (
     doctor,
 ):
     main.add_command(command)
-for inside in (rm, rename, note):
-    runs.add_command(inside)
-complete_names(main)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from clar_tune import api
 from clar_tune.cli.options import store_option
 from clar_tune.errors import UnknownName
 
 if TYPE_CHECKING:
+    from clar_tune.analysis import Comparison, Criteria
     from clar_tune.store import Store
 
 
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
 @click.option(
     "--baseline",
     metavar="BACKBONE",
-    help="Backbone that the others are measured by.  [default: that of the space, gcn]",
+    help="Backbone that the others are measured by.  [default: gcn]",
 )
 @click.option("--explain", is_flag=True, help="Print how to read the numbers, and all remarks.")
 @store_option
@@ -78,6 +79,7 @@ def compare(
       clar-tune compare first second --format csv
       clar-tune compare first --margin 0.5 --baseline sage --explain
     """  # noqa: D301
+    from clar_tune.analysis import BASELINE, Criteria
     from clar_tune.cli.output import print_documents
     from clar_tune.report import documents_of, render
     from clar_tune.store import Store
@@ -85,21 +87,35 @@ def compare(
     runs = (*named, *runs)
     if runs and space is not None:
         raise click.UsageError("--run and --space exclude each other: name runs or a space.")
+    share = None if margin is None else margin / 100
+    criteria = Criteria(margin=share, interval=interval, baseline=baseline or BASELINE)
     opened = Store.open(store)
-    view = api.StoreView(opened)
     groups = _of_space(opened, space) if space is not None else [list(runs) or ["latest"]]
-    found = [
-        api.compare(*map(view.find, names), margin=margin, interval=interval, baseline=baseline)
-        for names in groups
-    ]
+    found = [comparison for names in groups for comparison in _compared(opened, names, criteria)]
+    if baseline is not None:
+        _check_baseline(baseline, found)
     for line in opened.damaged():
         click.echo(f"clar-tune: left out: {line}", err=True)
-    tables = [table for comparison in found for table in comparison.tables]
-    documents = documents_of(tables, explain=explain, apart=space is None)
+    documents = documents_of(found, explain=explain, apart=space is None)
     if form == "table":
         print_documents(documents)
     else:
         click.echo(render(documents, form), nl=False)
+
+
+def _check_baseline(baseline: str, compared: Sequence[Comparison]) -> None:
+    """Refuse a backbone that no run has without a penalty."""
+    plain = {m for comparison in compared for m in comparison.methods if "+" not in m}
+    if baseline not in plain:
+        raise UnknownName("plain backbone of these runs", baseline, plain)
+
+
+def _compared(store: Store, runs: Sequence[str], criteria: Criteria) -> list[Comparison]:
+    """One comparison of all runs, or two; a run that is named twice counts once."""
+    from clar_tune.analysis import compare_all, read_run
+
+    names = dict.fromkeys(store.find(run).name for run in runs)
+    return compare_all([read_run(store, name) for name in names], criteria)
 
 
 def _of_space(store: Store, space: str) -> list[list[str]]:

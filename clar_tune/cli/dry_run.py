@@ -31,8 +31,7 @@ def show_plan(plan: Plan, launch: Launch, store: str, *, probe: bool, as_json: b
 
     from clar_tune.search import Size, estimates, machine_factor, needs_of_sizes, probed_epochs
 
-    lookup, preprocessing = plan.space.lookup, plan.settings.preprocessing
-    sizes = {name: Size.known(name, preprocessing, lookup) for name in plan.graphs}
+    sizes = {name: Size.known(name, plan.settings.preprocessing) for name in plan.graphs}
     factor = cache(machine_factor)
     stored = {} if probe else _stored(plan, launch, store)
     tried = _tried(plan, stored, every=probe)
@@ -107,8 +106,12 @@ def _workers(launch: Launch) -> int:
 
 def _graphs_here(plan: Plan, launch: Launch, names: set[str]) -> dict[str, Graph]:
     from clar_tune.cluster import load_graphs
+    from clar_tune.graphs import dataset_named, locate
 
-    return load_graphs(plan, launch.data, list(filter(plan.space.lookup.is_here, names)))
+    def here(name: str) -> bool:
+        return dataset_named(name).source is None or locate(name, launch.data) is not None
+
+    return load_graphs(plan, launch.data, list(filter(here, names)))
 
 
 def _line(graph: str, found: Sequence[Estimate], workers: int) -> dict[str, Any]:
@@ -147,9 +150,8 @@ def _print(plan: Plan, result: dict[str, Any]) -> None:
     search = f"{budget['trials']} trials by {budget['sampler']}, up to {repeats} repeats{others}"
     if not any(study.has_search for study in plan.studies):
         search = "nothing to search"
-    studies = "1 study" if result["studies"] == 1 else f"{result['studies']} studies"
     click.echo(
-        f"{studies} of {result['space']} ({result['settings']}): each "
+        f"{result['studies']} studies of {result['space']} ({result['settings']}): each "
         f"{search}, {finals_told(budget)}{_arms(plan)}"
     )
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from clar_tune.cli.options import store_option
 from clar_tune.errors import StoreError
-from clar_tune.store import LATEST
+
+if TYPE_CHECKING:
+    pass
 
 
 @click.command()
@@ -21,16 +24,16 @@ from clar_tune.store import LATEST
     metavar="FILE",
     help="File to write: .db, .sqlite or .sqlite3 for SQLite, .log or .journal for a journal.",
 )
-@click.argument("named", nargs=-1, metavar="[RUN]...")
 @click.option(
     "--run",
-    "runs",
+    "names",
     multiple=True,
-    metavar="RUN",
-    help="Run to write; repeatable.  [default: latest]",
+    default=("latest",),
+    show_default="latest",
+    help="A run to write; repeatable.",
 )
 @store_option
-def export(target: Path, named: tuple[str, ...], runs: tuple[str, ...], store: str) -> None:
+def export(target: Path, names: tuple[str, ...], store: str) -> None:
     """Write the studies of runs as an Optuna storage, which optuna-dashboard opens.
 
     Every trial is there with its state, parameters, validation scores and times. Test scores
@@ -58,13 +61,12 @@ def export(target: Path, named: tuple[str, ...], runs: tuple[str, ...], store: s
 
     check_target(target)
     opened = Store.open(store)
-    names = (*named, *runs) or (LATEST,)
     found = {view.name: view for view in (read_run(opened, n, curves=True) for n in names)}
     trials = sum(len(study.trials) for view in found.values() for study in view.studies)
     if not trials:
         raise StoreError(f"{', '.join(found)}: no study has begun, so there is nothing to write.")
-    views = list(found.values())
-    for view in views:
+    runs = list(found.values())
+    for view in runs:
         if reason := why_ranges_are_unknown(view.row):
             click.echo(
                 f"clar-tune: {view.name}: ranges are guessed from values, as its space cannot be "
@@ -73,10 +75,9 @@ def export(target: Path, named: tuple[str, ...], runs: tuple[str, ...], store: s
             )
     if sys.stderr.isatty():
         with click.progressbar(length=trials, label="trials written", file=sys.stderr) as bar:
-            write(views, target, bar.update)
+            write(runs, target, bar.update)
     else:
-        write(views, target)
+        write(runs, target)
     studies = sum(len(view.studies) for view in found.values())
-    told = "1 study" if studies == 1 else f"{studies} studies"
-    click.echo(f"{target}: {told} with {trials} trials of {', '.join(found)}")
+    click.echo(f"{target}: {studies} studies with {trials} trials of {', '.join(found)}")
     click.echo(opened_by(target))

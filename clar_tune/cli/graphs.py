@@ -1,4 +1,4 @@
-"""``clar-tune graphs``: list, fetch, verify, add and remove graphs."""
+"""``clar-tune graphs``: list, fetch and verify the graphs."""
 
 import json
 from collections.abc import Callable, Iterable
@@ -12,8 +12,6 @@ from clar_tune.errors import ClarTuneError, GraphError
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
-
-    from clar_tune.graphs import Dataset
 
 data_option = click.option(
     "--data",
@@ -29,12 +27,11 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON."
 @json_option
 @click.pass_context
 def graphs(ctx: click.Context, data: Path | None, as_json: bool) -> None:
-    """List the graphs; fetch or verify them; add your own.
+    """List the graphs; fetch or verify them.
 
     \b
     Examples:
       clar-tune graphs
-      clar-tune graphs add mine.npz --name mine
       clar-tune graphs fetch cora texas
       clar-tune graphs verify --data datasets
     """  # noqa: D301
@@ -61,10 +58,8 @@ def fetch(given: Path | None, names: tuple[str, ...], data: Path | None) -> None
     from clar_tune.graphs import dataset_named, fetch as download, locate
 
     for name in names:
-        dataset = dataset_named(name)
-        if dataset.source is None:
-            what = "generated" if dataset.generated else "your own"
-            raise GraphError(f"{name} is {what}: there is nothing to fetch.")
+        if dataset_named(name).source is None:
+            raise GraphError(f"{name} is generated: there is nothing to fetch.")
     with _progress_bars() as bars:
         for name in names:
             folder = locate(name, data or given) or download(name, _drawn_on(bars))
@@ -86,10 +81,10 @@ def verify(given: Path | None, names: tuple[str, ...], data: Path | None, as_jso
     Example:
       clar-tune graphs verify cora texas
     """  # noqa: D301
-    from clar_tune.graphs import DATASETS, kept_names
+    from clar_tune.graphs import DATASETS
 
     found = {}
-    for name in names or (*DATASETS, *kept_names()):
+    for name in names or DATASETS:
         found[name] = _verdict(name, data or given)
         if not as_json:
             click.echo(f"{name}: {found[name]}")
@@ -101,93 +96,30 @@ def verify(given: Path | None, names: tuple[str, ...], data: Path | None, as_jso
         raise SystemExit(1)
 
 
-@graphs.command()
-@click.argument("source", metavar="FILE")
-@click.option("--name", required=True, help="What to call it: small letters, digits, hyphens.")
-@click.option(
-    "--metric",
-    type=click.Choice(["accuracy", "roc_auc"]),
-    help="What it is judged by.  [default: as the file says, or by its labels]",
-)
-@data_option
-@json_option
-@click.pass_obj
-def add(
-    given: Path | None,
-    source: str,
-    name: str,
-    metric: str | None,
-    data: Path | None,
-    as_json: bool,
-) -> None:
-    """Keep a graph of your own under a name.
-
-    FILE is an .npz or .pt, an import path `module:function`, or `pyg:Class/Name`
-    (docs/GRAPHS.md). It is checked and copied: later changes of the file change nothing.
-
-    \b
-    Examples:
-      clar-tune graphs add mine.npz --name mine
-      clar-tune graphs add pyg:KarateClub --name karate
-    """  # noqa: D301
-    from clar_tune.graphs import Lookup, is_own, keep, own_name
-
-    own_name(name)
-    if not is_own(source):
-        raise GraphError(f"{source} is no graph of your own. Give its .npz or .pt.")
-    kept = keep(name, Lookup(data or given).raw(source), metric)
-    row = _row(name, Lookup().dataset(name), "kept")
-    if as_json:
-        click.echo(json.dumps(row, indent=2))
-        return
-    click.echo(
-        f"{name}: {row['nodes']:,} nodes, {row['edges']:,} edges, {row['features']:,} features, "
-        f"{row['classes']} classes, homophily {row['homophily']:.3f}, {row['metric']}, "
-        f"{kept.splits} of its own splits, hash {row['hash']}"
-    )
-
-
-@graphs.command()
-@click.argument("name")
-def rm(name: str) -> None:
-    """Remove a graph that `graphs add` keeps; results on it stay.
-
-    \b
-    Example:
-      clar-tune graphs rm mine
-    """  # noqa: D301
-    from clar_tune.graphs import forget
-
-    forget(name)
-    click.echo(f"{name} is removed")
-
-
 def _rows(data: Path | None) -> list[dict[str, Any]]:
-    from clar_tune.graphs import DATASETS, Lookup, kept_names
+    from clar_tune.graphs import DATASETS
 
-    listed = [_row(name, row, _whereabouts(name, data)) for name, row in DATASETS.items()]
-    return [*listed, *(_row(name, Lookup().dataset(name), "kept") for name in kept_names())]
-
-
-def _row(name: str, dataset: "Dataset", found: str) -> dict[str, Any]:
-    return {
-        "name": name,
-        "nodes": dataset.facts.nodes,
-        "edges": dataset.facts.edges,
-        "features": dataset.facts.features,
-        "classes": dataset.facts.classes,
-        "homophily": dataset.facts.homophily,
-        "hash": dataset.facts.hash,
-        "metric": dataset.metric,
-        "found": found,
-        "notes": list(dataset.notes),
-    }
+    return [
+        {
+            "name": name,
+            "nodes": dataset.facts.nodes,
+            "edges": dataset.facts.edges,
+            "features": dataset.facts.features,
+            "classes": dataset.facts.classes,
+            "homophily": dataset.facts.homophily,
+            "hash": dataset.facts.hash,
+            "metric": dataset.metric,
+            "found": _whereabouts(name, data),
+            "notes": list(dataset.notes),
+        }
+        for name, dataset in DATASETS.items()
+    ]
 
 
 def _whereabouts(name: str, data: Path | None) -> str:
     from clar_tune.graphs import DATASETS, cache_folder, locate
 
-    if DATASETS[name].generated:
+    if DATASETS[name].source is None:
         return "generated"
     folder = locate(name, data)
     if folder is None:
@@ -220,17 +152,16 @@ def _print_table(rows: Iterable[dict[str, Any]]) -> None:
 
 def _verdict(name: str, data: Path | None) -> str:
     """``ok``, ``not here``, or what is wrong with a graph."""
-    from clar_tune.graphs import Lookup, facts_of
+    from clar_tune.graphs import dataset_named, facts_of, load_raw, locate
 
-    lookup = Lookup(data)
     try:
-        dataset = lookup.dataset(name)
-        if not lookup.is_here(name):
+        dataset = dataset_named(name)
+        if dataset.source and locate(name, data) is None:
             return "not here"
-        facts = facts_of(lookup.raw(name))
+        facts = facts_of(load_raw(name, data))
     except ClarTuneError as error:
         return str(error)
-    if "@" in name or dataset.own or dataset.holds(facts):
+    if "@" in name or facts == dataset.facts:
         return "ok"
     return f"{facts}, expected {dataset.facts}"
 

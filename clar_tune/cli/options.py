@@ -1,22 +1,16 @@
 """Options that several commands share, and what options can hold: spans of time, names."""
 
 import re
-from collections.abc import Callable
-from typing import Any
 
 import click
 
 from clar_tune.space import LONGEST_TIMEOUT
-from clar_tune.store import LATEST
-
-STORE = "clar-store"
-"""The store where none is named."""
 
 store_option = click.option(
     "--store",
     envvar="CLAR_TUNE_STORE",
-    default=STORE,
-    show_default=f"$CLAR_TUNE_STORE, then ./{STORE}",
+    default="clar-store",
+    show_default="$CLAR_TUNE_STORE, then ./clar-store",
     metavar="STORE",
     help="Directory or bucket that holds the results.",
 )
@@ -69,7 +63,7 @@ class Names(click.ParamType[tuple[str, ...]]):
 
 
 class More(click.ParamType[int]):
-    """``+20``: so many more. Without the sign it could be meant as how many there are to be."""
+    """``+20`` or ``20``: so many more."""
 
     name = "more"
 
@@ -77,43 +71,7 @@ class More(click.ParamType[int]):
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> int:
         """How many more; at least one."""
-        text = str(value)
-        number = text.removeprefix("+")
-        if not number.isdecimal() or len(number) > DIGITS or int(number) < 1:
+        text = str(value).removeprefix("+")
+        if not text.isdecimal() or len(text) > DIGITS or int(text) < 1:
             self.fail(f"{value!r}: write how many more, such as +20.", param, ctx)
-        if number == text:
-            self.fail(
-                f"{value!r}: write +{number} for {number} more than the run has.", param, ctx
-            )
-        return int(number)
-
-
-def run_argument(default: str | None = LATEST, *, required: bool = False) -> Callable[..., Any]:
-    """RUN, as an argument or behind ``--run``: a command gets it as ``run``."""
-
-    def remember(ctx: click.Context, option: click.Parameter, given: str | None) -> None:
-        if given is not None:
-            ctx.meta[_BEHIND_OPTION] = given
-
-    def choose(ctx: click.Context, argument: click.Parameter, given: str | None) -> str | None:
-        behind = ctx.meta.get(_BEHIND_OPTION, given)
-        if given is not None and given != behind:
-            raise click.UsageError(f"two runs, {given} and {behind}: name one.", ctx)
-        if required and behind is None and not ctx.resilient_parsing:
-            raise click.UsageError(f"which run? Name it, as in {ctx.command_path} {LATEST} …", ctx)
-        return default if behind is None else behind
-
-    told = "" if default is None else f"  [default: {default}]"
-    option = click.option(
-        *("--run", "run_option"),
-        metavar="RUN",
-        is_eager=True,  # known before the argument is looked at
-        expose_value=False,
-        callback=remember,
-        help=f"The same as the argument RUN.{told}",
-    )
-    argument = click.argument("run", required=False, metavar="[RUN]", callback=choose)
-    return lambda command: argument(option(command))
-
-
-_BEHIND_OPTION = "clar_tune.cli.options.run"
+        return int(text)

@@ -44,21 +44,8 @@ def print_whole(table: Table) -> None:
 
     page = console()
     if not page.is_terminal and not _asked_for():
-        page = Console(width=_width_of(table), highlight=False)
+        page = Console(width=Console(width=_WIDE).measure(table).maximum, highlight=False)
     page.print(table)
-
-
-def fits(table: Table) -> bool:
-    """Whether a table can be printed whole; off a terminal it can, unless ``$COLUMNS`` is set."""
-    page = console()
-    limited = page.is_terminal or _asked_for()
-    return not limited or _width_of(table) <= page.width
-
-
-def _width_of(table: Table) -> int:
-    from rich.console import Console
-
-    return Console(width=_WIDE).measure(table).maximum
 
 
 def print_table(comparison: Comparison) -> None:

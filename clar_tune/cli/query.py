@@ -6,16 +6,18 @@ import csv
 import json
 import math
 import sys
-from collections.abc import Sequence
 from datetime import date
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from clar_tune.cli.options import store_option
-from clar_tune.cli.output import fits, print_whole
+from clar_tune.cli.output import print_whole
 from clar_tune.errors import QueryError
+
+if TYPE_CHECKING:
+    from rich.text import Text
 
 
 @click.command()
@@ -33,7 +35,6 @@ def query(sql: str, form: str, store: str) -> None:
     """Ask the store in SQL: tables `runs`, `trials`, `repeats` and `finals`.
 
     The SQL is DuckDB's. It can read these tables and nothing else. Each has the column `run`.
-    A table wider than the terminal is printed as records, one field a line.
 
     \b
     Examples:
@@ -53,37 +54,23 @@ def query(sql: str, form: str, store: str) -> None:
 
 
 def _print_table(answer: Any) -> None:
-    """Rows and columns; where these are wider than the page, one record after the other."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
-    rows = [[_one_line(value) for value in row] for row in _rows(answer)]
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     for name in answer.column_names:
         table.add_column(Text(name))
-    for row in rows:
-        table.add_row(*map(Text, row))
-    if fits(table):
-        print_whole(table)
-    else:
-        _print_records(answer.column_names, rows)
+    for row in _rows(answer):
+        table.add_row(*map(_cell, row))
+    print_whole(table)
 
 
-def _print_records(names: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """A line for each field, none of them cut."""
-    width = max(map(len, names))
-    for number, row in enumerate(rows, 1):
-        click.echo(f"─ row {number} of {len(rows)} " + "─" * width)
-        for name, value in zip(names, row, strict=True):
-            click.echo(f"{name.ljust(width)}  {value}".rstrip())
-    if not rows:
-        click.echo(f"no rows; the columns are {', '.join(names)}")
+def _cell(value: Any) -> Text:
+    """One line: a text of several, such as that of a space, would tear its row apart."""
+    from rich.text import Text
 
-
-def _one_line(value: Any) -> str:
-    """A text of several lines, such as that of a space, would tear its row apart."""
-    return "" if value is None else "⏎".join(str(value).splitlines())
+    return Text("" if value is None else "⏎".join(str(value).splitlines()))
 
 
 def _print_csv(answer: Any) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import secrets
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -9,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from clar_tune import api
 from clar_tune.cli.options import store_option
 from clar_tune.errors import ParameterError
 
@@ -24,7 +25,6 @@ WITH_LIVE = ("host", "port")
 
 
 @click.command()
-@click.argument("named", nargs=-1, metavar="[RUN]...")
 @click.option(
     "--run",
     "runs",
@@ -58,7 +58,6 @@ WITH_LIVE = ("host", "port")
 @click.pass_context
 def report(
     ctx: click.Context,
-    named: tuple[str, ...],
     runs: tuple[str, ...],
     out: Path,
     figures: Path | None,
@@ -84,11 +83,10 @@ def report(
     from clar_tune.store import Store
 
     _check_together(ctx, live=live)
-    runs = (*named, *runs)
     if live:
         _serve(Store.open(store), runs, host, port)
         return
-    api.check_target(out)
+    _check_target(out)
     if figures is not None and figures.exists() and not figures.is_dir():
         raise ParameterError(f"--figures {figures} is a file. Name a folder; it need not exist.")
     _write(Store.open(store), runs, out, figures)
@@ -103,13 +101,27 @@ def _check_together(ctx: click.Context, *, live: bool) -> None:
             )
 
 
+def _check_target(out: Path) -> None:
+    """Refuse a file that cannot be written, before any work."""
+    if out.is_dir():
+        raise ParameterError(
+            f"--out {out} is a folder. Name a file, such as {out / 'report.html'}."
+        )
+    if out.exists() and not out.is_file():
+        raise ParameterError(f"--out {out} is no file. Name one, such as report.html.")
+    if not out.parent.is_dir():
+        raise ParameterError(f"--out {out}: there is no folder {out.parent}. Make it first.")
+    if not os.access(out.parent, os.W_OK):
+        raise ParameterError(f"--out {out}: the folder {out.parent} cannot be written to.")
+
+
 def _write(store: Store, runs: Sequence[str], out: Path, figures: Path | None) -> None:
     from clar_tune.report import build_page
 
     views = _views(store, _names(store, runs))
     for line in store.damaged():
         click.echo(f"clar-tune: left out: {line}", err=True)
-    api.replace_file(out, build_page(views))
+    _replace(out, build_page(views))
     click.echo(str(out))
     if figures is not None:
         _write_figures(list(_figures(views)), figures)
@@ -147,6 +159,18 @@ def _write_figures(drawn: list[Figure], folder: Path) -> None:
         return
     with click.progressbar(drawn, label="figures written", file=sys.stderr) as bar:
         write_figures(bar, folder)
+
+
+def _replace(out: Path, text: str) -> None:
+    """Write a file as a whole: whoever reads it sees the old one or the new one."""
+    target = Path(os.path.realpath(out))
+    fresh = target.with_name(f".{target.name[:100]}.{secrets.token_hex(4)}")
+    try:
+        fresh.write_text(text, encoding="utf-8")
+        fresh.replace(target)
+    except OSError as error:
+        fresh.unlink(missing_ok=True)
+        raise ParameterError(f"--out {out} cannot be written: {error.strerror}.") from error
 
 
 def _serve(store: Store, runs: Sequence[str], host: str, port: int) -> None:

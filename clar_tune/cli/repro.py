@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from clar_tune.cli.options import run_argument, store_option
+from clar_tune.cli.options import store_option
 
 if TYPE_CHECKING:
     from clar_tune.rows import RepeatRow, RunRow
@@ -19,15 +19,14 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("key")
-@run_argument(default=None)
+@click.option("--run", help="The run that holds the row.  [default: the newest that does]")
 @click.option("--data", type=click.Path(path_type=Path), help="Folder with raw graphs.")
 @click.option("--json", "as_json", is_flag=True, help="Print the comparison as JSON.")
 @store_option
 def repro(key: str, run: str | None, data: Path | None, as_json: bool, store: str) -> None:
     """Train one stored row again and compare the numbers.
 
-    KEY, or the beginning of one, stands in the tables `repeats` and `finals`; RUN is the run that
-    holds it, by default the newest that does. On the same
+    KEY, or the beginning of one, stands in the tables `repeats` and `finals`. On the same
     machine, versions and threads the numbers are equal to the last digit. Elsewhere the
     difference and both environments are printed, and up to 0.001 passes.
 
@@ -35,15 +34,11 @@ def repro(key: str, run: str | None, data: Path | None, as_json: bool, store: st
     Example:
       clar-tune repro 3f2a9c
     """  # noqa: D301
-    from clar_tune.graphs import Lookup
-    from clar_tune.search import import_paths, plan_of, repeat_training
+    from clar_tune.search import plan_of, repeat_training
     from clar_tune.store import Store
 
     stored, table, row = Store.open(store).find_key(key, run)
-    if paths := import_paths(stored.row):
-        click.echo(f"clar-tune: {stored.name} imports {', '.join(paths)}", err=True)
-    plan = plan_of(stored.name, stored.row, Lookup(data))
-    differences = repeat_training(row, plan, data)
+    differences = repeat_training(row, plan_of(stored.name, stored.row), data)
     here = _environments(stored.row, row)
     if as_json:
         numbers = {d.name: {"stored": d.stored, "again": d.again} for d in differences}

@@ -15,7 +15,7 @@ import click
 from click.core import ParameterSource
 
 from clar_tune import api
-from clar_tune.cli.options import Duration, More, Names, run_argument, store_option
+from clar_tune.cli.options import Duration, More, Names, store_option
 
 if TYPE_CHECKING:
     from clar_tune.cluster import Launch, View
@@ -26,14 +26,6 @@ if TYPE_CHECKING:
 Command = Callable[..., None]
 
 EXIT_CODES = {"finished": 0, "paused": 0, "incomplete": 3, "interrupted": 130}
-
-
-single_driver_option = click.option(
-    "--single-driver",
-    is_flag=True,
-    help="Accept a store without conditional writes: you see to it that no second driver works "
-    "on the run.",
-)
 
 
 def launch_options(command: Command) -> Command:
@@ -58,7 +50,12 @@ def launch_options(command: Command) -> Command:
             click.option(
                 "--data", type=click.Path(path_type=Path), help="Folder with raw graphs."
             ),
-            single_driver_option,
+            click.option(
+                "--single-driver",
+                is_flag=True,
+                help="Accept a store without conditional writes: you see to it that no second "
+                "driver works on the run.",
+            ),
         ]
     ):
         command = option(command)
@@ -116,16 +113,11 @@ OWN = ("space_name", "name", "dry_run", "probe", "store", "quiet", "as_json")
     help="What trains: compiled programs, or torch.  [default: as the space says, or auto: "
     "programs on processors where they can]",
 )
-@click.option(
-    "--settings", default="tuned", show_default=True, help="tuned; or paper, released, tuned-gnn."
-)
+@click.option("--settings", default="tuned", show_default=True, help="tuned; or paper, released.")
 @click.option(
     "--no-ablation",
     is_flag=True,
     help="Spare the finals that tell what a penalty does: only winners as they are.",
-)
-@click.option(
-    "--curves", is_flag=True, help="Keep the validation loss of every epoch of every final."
 )
 @click.option("--protocol", help="How to split, instead of what the space says.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
@@ -185,7 +177,7 @@ def run(
 
 
 @click.command()
-@run_argument()
+@click.argument("run")
 @take_over_option
 @launch_options
 @store_option
@@ -193,25 +185,23 @@ def run(
 def resume(run: str, store: str, quiet: bool, as_json: bool, **given: Any) -> None:
     """Finish a run that was interrupted, paused or cut off.
 
-    RUN is a name, the beginning of one, or `latest`, which it is if it is left out. Nothing that
-    was stored is trained again; the space is the one that the run began with, whatever the file
-    says now.
+    RUN is a name, the beginning of one, or `latest`. Nothing that was stored is trained again;
+    the space is the one that the run began with, whatever the file says now.
 
     \b
-    Examples:
-      clar-tune resume
-      clar-tune resume my-run --time-budget 30m
+    Example:
+      clar-tune resume latest --time-budget 30m
     """  # noqa: D301
     launch = launch_from(given)
     _refuse_unused(given)
-    outcome = api.resume(run, store=store, launch=launch, observe=_observer(quiet=quiet), say=say)
+    outcome = api.resume(run, store=store, launch=launch, observe=_observer(quiet=quiet), say=_say)
     if not outcome.worked:
         click.echo(f"{outcome.name} is finished: nothing is left to do", err=True)
     _conclude(outcome, as_json=as_json)
 
 
 @click.command()
-@run_argument(default=None, required=True)
+@click.argument("run")
 @click.option("--trials", type=More(), metavar="+N", help="More configurations per study.")
 @click.option("--finals", type=More(), metavar="+N", help="More trainings of each winner.")
 @click.option(
@@ -235,9 +225,8 @@ def extend(
 ) -> None:
     """Give a run more trials or finals, or the arms that it was made without.
 
-    RUN is a name, the beginning of one, or `latest`; `+20` is 20 more than it has. Where the
-    winner stays, its finals stay; a new winner is confirmed anew. More finals are another look at
-    the same question, which verdicts pay for: the manifest counts it.
+    Where the winner stays, its finals stay; a new winner is confirmed anew. More finals are
+    another look at the same question, which verdicts pay for: the manifest counts it.
 
     \b
     Example:
@@ -255,7 +244,7 @@ def extend(
         ablation=ablation,
         launch=launch,
         observe=_observer(quiet=quiet),
-        say=say,
+        say=_say,
     )
     _conclude(outcome, as_json=as_json)
 
@@ -297,7 +286,6 @@ def options_from(given: dict[str, Any]) -> Options:
         outer_test=given.pop("outer_test"),
         seed=given.pop("seed"),
         ablation=not given.pop("no_ablation"),
-        curves=given.pop("curves"),
         trial_timeout=given.pop("trial_timeout"),
     )
     _refuse_unused(given)
@@ -316,6 +304,7 @@ def _observer(*, quiet: bool) -> api.Observer:
     @contextmanager
     def observe(name: str, store: Store, limits: Limits) -> Iterator[View]:
         from clar_tune.cli.interrupts import interruptible
+        from clar_tune.cli.live import view_on
         from clar_tune.cli.output import diverted
         from clar_tune.graphs import cache_folder
 
@@ -324,7 +313,7 @@ def _observer(*, quiet: bool) -> api.Observer:
             click.echo(f"run {name} in {store.url}, log in {log}", err=True)
         with (
             diverted(log) as terminal,
-            api.view_on(terminal, quiet=quiet) as view,
+            view_on(terminal, quiet=quiet) as view,
             interruptible(limits),
         ):
             yield view
@@ -332,12 +321,12 @@ def _observer(*, quiet: bool) -> api.Observer:
     return observe
 
 
-def say(text: str) -> None:
+def _say(text: str) -> None:
     """Tell why nothing seems to happen."""
     click.echo(f"clar-tune: {text}", err=True)
 
 
-def _conclude(outcome: api.Run, *, as_json: bool) -> None:
+def _conclude(outcome: api.RunOutcome, *, as_json: bool) -> None:
     """Print what came out, say what is missing, and exit accordingly."""
     from clar_tune.analysis import compare, read_run
     from clar_tune.cli.output import print_table
@@ -357,7 +346,7 @@ def _conclude(outcome: api.Run, *, as_json: bool) -> None:
         sys.exit(EXIT_CODES[outcome.state])
 
 
-def _continuation(outcome: api.Run) -> str:
+def _continuation(outcome: api.RunOutcome) -> str:
     """The command that goes on with a run from where this one was typed."""
     from clar_tune.cluster import JOB
 

@@ -1,15 +1,15 @@
-"""``clar-tune runs`` and ``show``: what the store holds."""
+"""``clar-tune runs``, ``show`` and ``best``: what the store holds."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
-from clar_tune.cli.options import run_argument, store_option
+from clar_tune.cli.options import store_option
+from clar_tune.errors import UnknownName
 
 if TYPE_CHECKING:
     from clar_tune.analysis import StudyView
@@ -19,21 +19,16 @@ if TYPE_CHECKING:
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
-@click.group(invoke_without_command=True)
+@click.command()
 @json_option
 @store_option
-@click.pass_context
-def runs(ctx: click.Context, as_json: bool, store: str) -> None:
-    """List the runs of the store, the newest first; remove, rename or annotate one.
+def runs(as_json: bool, store: str) -> None:
+    """List the runs of the store, the newest first.
 
     \b
-    Examples:
+    Example:
       clar-tune runs
-      clar-tune runs note latest "wider layers"
     """  # noqa: D301
-    if ctx.invoked_subcommand is not None:
-        _refuse_before(ctx, ctx.invoked_subcommand)
-        return
     from clar_tune.analysis import duration
     from clar_tune.store import Store
 
@@ -51,7 +46,7 @@ def runs(ctx: click.Context, as_json: bool, store: str) -> None:
     cells = [
         (
             *(run.name, _state(opened, run), f"{run.row.started:%Y-%m-%d %H:%M}"),
-            *(duration(run.row.seconds), run.row.graph, run.row.note),
+            *(duration(run.row.seconds), run.row.graph),
         )
         for run in found
     ]
@@ -62,14 +57,14 @@ def runs(ctx: click.Context, as_json: bool, store: str) -> None:
 
 
 @click.command()
-@run_argument()
+@click.argument("run")
 @click.option("--origins", is_flag=True, help="Tell whose shared parameters trials tried.")
 @json_option
 @store_option
 def show(run: str, origins: bool, as_json: bool, store: str) -> None:
     """Show a run: its state, its studies, and what failed or was tried again, with causes.
 
-    RUN is a name, the beginning of one, or `latest`, which it is if it is left out.
+    RUN is a name, the beginning of one, or `latest`.
 
     \b
     Example:
@@ -101,11 +96,65 @@ def show(run: str, origins: bool, as_json: bool, store: str) -> None:
         click.echo(str(host))
 
 
-def _refuse_before(ctx: click.Context, command: str) -> None:
-    """Options of the list mean nothing to a command behind it, which has a store of its own."""
-    for name, option in (("store", "--store"), ("as_json", "--json")):
-        if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-            raise click.UsageError(f"{option} stands before {command}: write it behind, or not.")
+@click.command()
+@click.option("--graph", help="Graph of the study; may be left out where there is one.")
+@click.option("--method", help="Method of the study; likewise.")
+@click.option("--condition", help="Condition of the study, as `show` prints it; likewise.")
+@click.option("--run", default="latest", show_default=True, help="The run to look at.")
+@store_option
+def best(
+    graph: str | None, method: str | None, condition: str | None, run: str, store: str
+) -> None:
+    """Print the winning configuration of a study as YAML.
+
+    \b
+    Example:
+      clar-tune best --graph csbm-homophily --method gcn+clar
+    """  # noqa: D301
+    import yaml
+
+    from clar_tune.analysis import best_search, read_run
+    from clar_tune.store import Store
+
+    opened = Store.open(store)
+    stored = opened.find(run)
+    studies = [study for study in read_run(opened, stored.name).studies if study.best]
+    named = {"graph": graph, "method": method, "condition": condition}
+    wanted = _asked_for(named, studies, stored.name)
+    study = best_search([s for s in studies if (s.graph, s.method, s.condition) == wanted])
+    if study is None or study.best is None:
+        names = [f"{s.graph} {s.method} {s.condition}".strip() for s in studies]
+        raise UnknownName(f"winner in {stored.name}", " ".join(wanted).strip(), names)
+    row, tested = study.best, [final.test_score for final in study.finals]
+    click.echo(f"# {study.method} on {study.graph}, trial {row.trial} of run {stored.name}")
+    if row.val_score is not None:
+        click.echo(
+            f"# mean validation {row.metric} {row.val_score:.4f} over {row.repeats} repeats"
+        )
+    if tested:
+        mean = sum(tested) / len(tested)
+        click.echo(f"# mean test {row.metric} {mean:.4f} over {len(tested)} finals")
+    click.echo(yaml.safe_dump(dict(row.params), sort_keys=True), nl=False)
+
+
+def _asked_for(
+    named: Mapping[str, str | None], studies: Sequence[StudyView], run: str
+) -> tuple[str, ...]:
+    """What names a study, where there is but one choice of what was left out."""
+    fitting = [s for s in studies if all(v in (None, getattr(s, n)) for n, v in named.items())]
+    found, open_ = dict[str, str](), dict[str, list[str]]()
+    for side, name in named.items():
+        choices = list(dict.fromkeys(getattr(study, side) for study in fitting))
+        if name is not None or len(choices) < 2:
+            found[side] = name or "".join(choices)
+        elif side == "condition" and "" in choices:
+            found[side] = ""
+        else:
+            open_[side] = choices
+    if open_:
+        listed = "; ".join(f"--{side}: {', '.join(names)}" for side, names in open_.items())
+        raise click.UsageError(f"which winner of {run}? {listed}.")
+    return tuple(found.values())
 
 
 def _state(store: Store, run: StoredRun) -> str:
@@ -126,7 +175,6 @@ def _head(row: RunRow) -> dict[str, Any]:
         "ended": row.ended.isoformat() if row.ended else None,
         "seconds": row.seconds,
         "budget": row.budget,
-        **({"note": row.note} if row.note else {}),
     }
 
 
@@ -143,8 +191,6 @@ def _print_head(row: RunRow, studies: Sequence[StudyView]) -> None:
         f"space {row.space} ({row.settings}), {row.protocol}, seed {row.seed}: "
         f"per study {search}, {finals_told(budget)}; epochs selected by {budget['select']}"
     )
-    if row.note:
-        click.echo(f"note: {row.note}")
 
 
 def _print_studies(studies: Sequence[StudyView]) -> None:

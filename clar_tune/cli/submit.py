@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -19,11 +17,8 @@ from clar_tune.store import LATEST
 
 if TYPE_CHECKING:
     from clar_tune.cluster import Jobs
-    from clar_tune.space import Plan
 
 COMMANDS: dict[str, click.Command] = {"run": run, "resume": resume, "extend": extend}
-KEPT = "kept-graphs"
-"""The folder of the job's working directory in which graphs that are kept here travel."""
 DASHBOARD = "http://127.0.0.1:8265"
 
 _PATIENCE = 3600.0  # seconds: a training under way is finished before a stopped run ends
@@ -38,8 +33,6 @@ class Order(NamedTuple):
     needed: list[Path]
     """Files of the working directory that it cannot do without."""
     patience: float
-    graphs: Mapping[Path, Path] = MappingProxyType({})
-    """Files of the user's own graphs, by their names in the working directory."""
 
 
 def _address(context: click.Context, option: click.Parameter, given: str | None) -> str:
@@ -86,21 +79,18 @@ def submit(address: str, working_dir: Path, command: str, arguments: tuple[str, 
       clar-tune submit --address http://127.0.0.1:8265 resume my-run --store s3://bucket/results
     """  # noqa: D301
     folder = working_dir.absolute()
-    # A user's own models and graphs are found there, as they will be on the head.
-    sys.path.append(str(folder))
+    # A user's own backbones and regularizers are found there, as they will be on the head.
+    sys.path.insert(0, str(folder))
     order = _checked(command, list(arguments), folder)
     jobs = connect(address)
 
     from clar_tune.cluster import packed
-    from clar_tune.graphs import FOLDER
 
     if command != "run":
         order = _in_full(order, jobs)
-    kept = any(name.parts[0] == KEPT for name in order.graphs)
-    variables = {FOLDER: KEPT} if kept else {}
-    with packed(folder, order.needed, order.graphs) as archive:
+    with packed(folder, order.needed) as archive:
         words = [order.verb, "--address", "auto", *order.words]
-        job = jobs.submit(order.run, words, archive, order.patience, variables)
+        job = jobs.submit(order.run, words, archive, order.patience)
     click.echo(job.run)
     click.echo(
         f"submitted as job {job.id} to {address}; see clar-tune status {job.run}, "
@@ -150,7 +140,7 @@ def _checked(verb: str, words: list[str], folder: Path) -> Order:
 
 
 def _checked_run(given: dict[str, Any], words: list[str], folder: Path) -> Order:
-    from clar_tune.cluster import modules_of, places_of
+    from clar_tune.cluster import modules_of
     from clar_tune.space import shipped_spaces
     from clar_tune.store import check_name, fresh_name
 
@@ -161,39 +151,12 @@ def _checked_run(given: dict[str, Any], words: list[str], folder: Path) -> Order
     plan = api.plan_run(own["space_name"], options, launch)
     name = own["name"] or fresh_name(plan.space.name)
     check_name(name)
-    modules = [*modules_of(s.method for s in plan.studies), *places_of(_imported(plan))]
-    needed = [_inside(place, folder) for place in modules]
+    needed = [_inside(place, folder) for place in modules_of(s.method for s in plan.studies)]
     if own["space_name"] not in shipped_spaces():
         needed.append(_inside(Path(own["space_name"]), folder))
         words = _with(words, "--space", needed[-1].as_posix())
     patience = max(_PATIENCE, options.trial_timeout + 60)
-    graphs = _own_files(plan, launch.data)
-    return Order("run", name, _with(words, "--name", name), needed, patience, graphs)
-
-
-def _imported(plan: Plan) -> list[str]:
-    """Graphs that functions of the user's load."""
-    from clar_tune.graphs import is_import_path
-
-    return [name for name in plan.graphs if is_import_path(name)]
-
-
-def _own_files(plan: Plan, data: Path | None) -> dict[Path, Path]:
-    """Files of the user's own graphs, by the names under which the head finds them."""
-    from clar_tune.graphs import find_file, is_file, kept_file
-
-    found = {}
-    for name in plan.graphs:
-        if is_file(name):
-            if Path(name).is_absolute() or ".." in Path(name).parts:
-                raise ClusterError(
-                    f"{name} lies outside the working directory of the job. Name it by a path "
-                    "below the current folder, or keep it under a name: clar-tune graphs add."
-                )
-            found[Path(name)] = find_file(name, data)
-        elif kept := kept_file(name):
-            found[Path(KEPT) / kept.name] = kept
-    return found
+    return Order("run", name, _with(words, "--name", name), needed, patience)
 
 
 def _in_full(order: Order, jobs: Jobs) -> Order:
@@ -203,7 +166,6 @@ def _in_full(order: Order, jobs: Jobs) -> Order:
         return order
     found = jobs.find(order.run).run
     words = [found if word == order.run else word for word in order.words]
-    words = words if found in words else _with(words, "--run", found)
     return order._replace(run=found, words=words)
 
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from clar_tune.cli.options import run_argument
 from clar_tune.cli.submit import address_option, connect
 
 if TYPE_CHECKING:
@@ -19,7 +18,7 @@ _POLL = 1.0  # seconds between two looks at a job that is to end
 
 
 @click.command()
-@run_argument(default=None)
+@click.argument("run", required=False)
 @address_option
 @click.option("--store", metavar="STORE", help="Read how far the runs are from their store.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -50,7 +49,7 @@ def status(run: str | None, address: str, store: str | None, as_json: bool) -> N
 
 
 @click.command()
-@run_argument(default=None, required=True)
+@click.argument("run")
 @address_option
 @click.option("--follow", "-f", is_flag=True, help="Go on until the run ends.")
 def logs(run: str, address: str, follow: bool) -> None:
@@ -73,7 +72,7 @@ def logs(run: str, address: str, follow: bool) -> None:
 
 
 @click.command()
-@run_argument(default=None, required=True)
+@click.argument("run")
 @address_option
 @click.option("--wait", is_flag=True, help="Return when it has ended.")
 def stop(run: str, address: str, wait: bool) -> None:

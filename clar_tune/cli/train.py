@@ -8,32 +8,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
 from clar_tune.cli.failures import one_line
-from clar_tune.cli.options import store_option
-from clar_tune.conditions import read_value
-from clar_tune.errors import ParameterError
+from clar_tune.errors import ParameterError, TrainingError
 from clar_tune.records import to_stored
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from clar_tune.preparation import Prepared
     from clar_tune.records import TrainRecord, TrainSpec, Value
     from clar_tune.training import Report
 
 
 @click.command()
-@click.option("--graph", "graph_name", help="Graph; `clar-tune graphs` lists them.")
-@click.option("--method", "method_name", help="`gcn`, `gcn+clar`, `sage+clar` …")
-@click.option(
-    "--from",
-    "source",
-    metavar="RUN",
-    help="Train the winner that a run has for --graph, --method and --condition, by its settings, "
-    "on its finals' splits; or the configuration in a .json file.",
-)
+@click.option("--graph", "graph_name", required=True, help="Graph; `clar-tune graphs` lists them.")
+@click.option("--method", "method_name", required=True, help="`gcn`, `gcn+clar`, `sage+clar` …")
 @click.option(
     "--set", "settings", multiple=True, metavar="KEY=VALUE", help="Parameter; repeatable."
 )
@@ -94,12 +83,6 @@ if TYPE_CHECKING:
 @click.option("--data", type=click.Path(path_type=Path), help="Folder with raw graphs.")
 @click.option("--test", is_flag=True, help="Also score the test nodes; do not choose by it.")
 @click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    metavar="DIR",
-    help="Keep weights, predictions, the learning curve and the configuration in this folder.",
-)
-@click.option(
     "--spectrum", is_flag=True, help="Show which frequencies the outputs hold, beside the plain."
 )
 @click.option(
@@ -110,134 +93,138 @@ if TYPE_CHECKING:
     help="Trainings of each with --spectrum: splits in turn, or seeds of a fixed one.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the record as JSON.")
-@store_option
 def train(
-    graph_name: str | None,
-    method_name: str | None,
-    source: str | None,
+    graph_name: str,
+    method_name: str,
     settings: tuple[str, ...],
     conditions: tuple[str, ...],
+    preprocessing: str,
     data: Path | None,
+    seed: int,
+    index: int,
     test: bool,
-    out: Path | None,
     spectrum: bool,
     splits: int,
     as_json: bool,
-    store: str,
+    engine: str,
     **rules: Any,
 ) -> None:
     """Train one configuration once and show what came of it.
-
-    With `--from` everything is as in the run, down to the splits of its finals, and options that
-    are given beside it change that.
 
     \b
     Examples:
       clar-tune train --graph csbm-heterophily --method gcn+clar
       clar-tune train --graph cora --method gcn+clar --set beta=2 --set dropout=0.5 --test
       clar-tune train --graph cora --method gcn --condition drop_edges=0.3
-      clar-tune train --from latest --graph cora --method gcn+clar --out kept
       clar-tune train --graph texas --method gcn+clar --spectrum --splits 5
     """  # noqa: D301
-    from clar_tune.cli.winner import configuration_from
-    from clar_tune.fits import fit_of
-    from clar_tune.preparation import Rules, prepare, prepare_again
+    from clar_tune.cli.spectra import show_spectra
+    from clar_tune.graphs import (
+        apply_variants,
+        check_protocol,
+        check_split,
+        check_variant,
+        dataset_named,
+        load,
+        metric_of,
+        parameters_of,
+        search_nodes,
+        seed_pair,
+        variant_of,
+    )
+    from clar_tune.models import Method
+    from clar_tune.search import Size
     from clar_tune.space import condition_text
-
-    _check(splits, spectrum, out)
-    params, condition = parsed(settings), parsed(conditions, "--condition")
-    if source is None:
-        graph, method = _named(graph_name, "--graph"), _named(method_name, "--method")
-        prepared = prepare(graph, method, params, Rules(condition=condition, **rules), data)
-    else:
-        text = condition_text(condition) if condition else None
-        named = {"graph": graph_name, "method": method_name, "condition": text}
-        winner = configuration_from(source, named, store)
-        prepared = prepare_again(winner, params, _typed(rules), data)
-    if prepared.by_torch:
-        click.echo(f"trained by torch: {prepared.by_torch}", err=True)
-    if spectrum:
-        return _show_spectra(prepared, splits, test, as_json)
-    _make_ready(prepared)
-    title = f"{prepared.method.name} on {prepared.graph.name}"
-    with one_line(), _progress(title, prepared.spec.max_epochs) as report:
-        fit = fit_of(prepared, report)
-    tested = fit.test_score if test else None
-    if out:
-        click.echo(f"kept in {fit.save(out)}", err=True)
-    if as_json:
-        click.echo(json.dumps(_as_dict(fit.spec, fit.record, tested), indent=2))
-    else:
-        _print(fit.spec, fit.record, tested)
-
-
-def _named(name: str | None, option: str) -> str:
-    """What is needed unless a run is named, which knows it."""
-    if name is None:
-        raise click.MissingParameter(param_hint=f"'{option}'", param_type="option")
-    return name
-
-
-def _check(splits: int, spectrum: bool, out: Path | None) -> None:
-    """Refuse options that do not go together, and a folder that is not to be written to."""
-    from clar_tune.fits import check_out
+    from clar_tune.training import (
+        best_device,
+        check_objective,
+        choose_engine,
+        form_of,
+        test_score,
+        train as fit_model,
+    )
 
     if splits > 1 and not spectrum:
         raise ParameterError(f"--splits {splits}: one training has one split. Add --spectrum.")
-    if out and spectrum:
-        raise ParameterError("--out: --spectrum trains several models. Leave one of them out.")
-    if out:
-        check_out(out)
+    method, condition = Method.parse(method_name), parsed(conditions, "--condition")
+    params = method.checked({**parsed(settings), **parameters_of(condition)})
+    variant = variant_of(condition)
+    check_variant(variant)
+    check_protocol(graph_name, rules["protocol"])
+    metric = metric_of(variant, dataset_named(graph_name).metric)
+    check_objective(metric, rules["protocol"], rules["select"], method)
+    graph = apply_variants(load(graph_name, preprocessing, data), variant, seed)
+    check_split(graph, rules["protocol"])
+    rules["condition"] = condition_text(condition)
+    device = "cpu" if engine == "native" else best_device().type
+    chosen = choose_engine(engine, method, metric, rules["select"], device)
+    rules |= {"engine": chosen.engine, "device": device}
+    if chosen.reason:
+        click.echo(f"trained by torch: {chosen.reason}", err=True)
+    if spectrum:
+        numbers = range(index, index + splits)
+        pairs = [seed_pair(graph.name, rules["protocol"], seed, n, "repeat") for n in numbers]
+        with one_line():
+            form = form_of(graph, chosen.engine, device)
+            return show_spectra(
+                graph, form, method, params, rules, pairs, _progress, test, as_json
+            )
+    seeds = seed_pair(graph.name, rules["protocol"], seed, index, "repeat")
+    spec = method.spec(graph, params, seeds=seeds, **rules)
+    form = form_of(graph, spec.engine, device)
+    _prepare(spec, Size.of(graph).stored)
+    nodes = search_nodes(graph, spec.protocol, spec.split_seed)
+    with one_line(), _progress(f"{method.name} on {graph.name}", spec.max_epochs) as report:
+        fit = fit_model(spec, form, nodes, report)
+    tested = test_score(fit, spec, graph) if test else None
+    if as_json:
+        click.echo(json.dumps(_as_dict(spec, fit.record, tested), indent=2))
+    else:
+        _print(spec, fit.record, tested)
 
 
-def _typed(rules: dict[str, Any]) -> dict[str, Any]:
-    """What was given on the command line, and is no default."""
-    source, given = click.get_current_context().get_parameter_source, ParameterSource.COMMANDLINE
-    return {name: value for name, value in rules.items() if source(name) == given}
-
-
-def _show_spectra(prepared: Prepared, splits: int, test: bool, as_json: bool) -> None:
-    """The frequencies of the training's outputs, over splits from its own on."""
-    from clar_tune.cli.spectra import show_spectra
-    from clar_tune.graphs import seed_pair
-
-    spec, rules, graph = prepared.spec, prepared.rules, prepared.graph
-    if rules.outer_test:
-        raise ParameterError(
-            "--spectrum: the run withheld test nodes (--outer-test), which it knows nothing of. "
-            "Leave it out."
-        )
-    same = (
-        *("condition", "protocol", "select", "max_epochs", "patience", "warmup", "stop"),
-        *("threads", "engine", "device"),
-    )
-    pairs = [
-        seed_pair(graph.name, rules.protocol, rules.seed, number, rules.purpose, graph.splits)
-        for number in range(rules.index, rules.index + splits)
-    ]
-    of_spec = {name: getattr(spec, name) for name in same}
-    form, method = prepared.form, prepared.method
-    with one_line():
-        show_spectra(graph, form, method, spec.params, of_spec, pairs, _progress, test, as_json)
-
-
-def _make_ready(prepared: Prepared) -> None:
+def _prepare(spec: TrainSpec, entries: int) -> None:
     """Load the program of a training; say so where it has to be compiled first."""
-    program = prepared.program
-    if program:
-        click.echo(f"compiling {program} for this machine, which is done once", err=True)
-    prepared.make_ready()
+    from clar_tune.training import make_ready
+
+    if spec.engine == "native":
+        from clar_tune.engine import may_use_cache, name_of, team_size, uncompiled
+
+        name = name_of(spec.backbone, team_size(spec.backbone, spec.threads, entries))
+        if may_use_cache() and uncompiled([name]):
+            click.echo(f"compiling {name} for this machine, which is done once", err=True)
+    wrong = make_ready(spec, entries)
+    if wrong:
+        raise TrainingError(wrong)
 
 
 def parsed(settings: tuple[str, ...], option: str = "--set") -> dict[str, Value]:
     """``key=value`` pairs; values are read as YAML, so ``clamp=null`` and ``alpha=1e-3`` work."""
+    import yaml
+
     params: dict[str, Value] = {}
     for setting in settings:
         key, equals, text = setting.partition("=")
         if not equals or not key:
             raise ParameterError(f"{option} {setting}: write it as key=value.")
-        params[key] = read_value(f"{option} {key}", text)
+        try:
+            value = yaml.safe_load(text)
+        except (yaml.YAMLError, ValueError, OverflowError, RecursionError) as error:
+            raise ParameterError(f"{option} {setting}: the value cannot be read.") from error
+        if isinstance(value, str):
+            value = _number(value)
+        if not (value is None or isinstance(value, bool | int | float | str)):
+            raise ParameterError(f"{option} {setting}: a single value is needed, got {value!r}.")
+        params[key] = value
     return params
+
+
+def _number(text: str) -> float | str:
+    """YAML takes ``1e-3`` for text; people mean a number."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 @contextmanager

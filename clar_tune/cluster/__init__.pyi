@@ -11,7 +11,7 @@ from .environment import is_loopback as is_loopback, prepare as prepare
 from .gpu_check import check_gpus as check_gpus
 from .health import Check as Check, installed as installed, unwritable_cache as unwritable_cache
 from .inspection import inspect as inspect
-from .packaging import modules_of as modules_of, packed as packed, places_of as places_of
+from .packaging import modules_of as modules_of, packed as packed
 from .ray_internals import JOB as JOB
 from .resources import GIB as GIB, Resources as Resources
 from .submitted_runs import Job as Job, Jobs as Jobs

@@ -5,7 +5,7 @@ import tempfile
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -15,7 +15,7 @@ from clar_tune.cluster.environment import prepare
 from clar_tune.cluster.native_programs import compiling_programs, engine_remarks, unable_to_run
 from clar_tune.cluster.ray_internals import take_any_worker
 from clar_tune.cluster.resources import Node, Resources
-from clar_tune.graphs import Graph, check_split
+from clar_tune.graphs import Graph, check_split, load
 from clar_tune.records import to_stored
 from clar_tune.rows import LeftOut
 from clar_tune.search import Hosts, Limits, Scheduler, Size, needs, plan_columns
@@ -87,9 +87,8 @@ def load_graphs(
     plan: Plan, data: Path | None, names: Collection[str] | None = None
 ) -> dict[str, Graph]:
     """Graphs of a plan, all or some; a missing, damaged or unfit one fails before any work."""
-    chosen, preprocessing = plan.graphs if names is None else names, plan.settings.preprocessing
-    lookup = replace(plan.space.lookup, data=data)
-    graphs = {name: lookup.load(name, preprocessing) for name in chosen}
+    chosen = plan.graphs if names is None else names
+    graphs = {name: load(name, plan.settings.preprocessing, data) for name in chosen}
     for name, protocol in {(s.columns.graph, s.columns.protocol) for s in plan.studies}:
         if name in graphs:
             check_split(graphs[name], protocol, plan.options.outer_test)

@@ -127,10 +127,9 @@ def engine_remarks(plan: Plan) -> list[str]:
 
 
 def _refusal(study: StudyPlan) -> str | None:
-    asked, method = study.training, study.method
-    altered = study.parameters.altered(method.parameters())
+    asked = study.training
     return choose_engine(
-        asked.engine, method, study.metric, asked.select, study.device, altered
+        asked.engine, study.method, study.metric, asked.select, study.device
     ).reason
 
 

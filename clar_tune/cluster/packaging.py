@@ -6,9 +6,8 @@ import logging
 import os
 import sysconfig
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -33,9 +32,7 @@ Rule = Callable[[Path], bool]
 
 
 @contextmanager
-def packed(
-    folder: Path, needed: Sequence[Path], graphs: Mapping[Path, Path] | None = None
-) -> Iterator[Path]:
+def packed(folder: Path, needed: Sequence[Path]) -> Iterator[Path]:
     """An archive of a folder, without results, graphs and secrets; it goes with the block.
 
     Ray would pack it by itself, but copies whatever is there before it looks at the size, and
@@ -44,12 +41,11 @@ def packed(
     Args:
         folder: The working directory.
         needed: Files and folders, relative to it, without which the run cannot start.
-        graphs: Files of the user's own graphs, wherever they are here, by the names that they get.
     """
     stays = [*STAYS, *_stores(folder), *_graphs(folder)]
     with TemporaryDirectory(prefix="clar-tune-") as scratch:
         archive = Path(scratch) / "working-directory.zip"
-        names = _pack(folder, archive, _rule(folder, stays), graphs or {})
+        names = _pack(folder, archive, _rule(folder, stays))
         for file in needed:
             if not any(file in (name, *name.parents) for name in names):
                 raise ClusterError(
@@ -70,16 +66,15 @@ def silenced() -> Iterator[None]:
         logging.disable(before)
 
 
-def _pack(folder: Path, archive: Path, stays: Rule, graphs: Mapping[Path, Path]) -> set[Path]:
+def _pack(folder: Path, archive: Path, stays: Rule) -> set[Path]:
     """Write the archive; the files in it."""
     names = set()
-    found = ((file.relative_to(folder), file) for file in _travelling(folder, [stays]))
-    files = chain(graphs.items(), ((name, file) for name, file in found if name not in graphs))
     with (
         archive.open("wb") as stream,
         zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, strict_timestamps=False) as opened,
     ):
-        for name, file in files:
+        for file in _travelling(folder, [stays]):
+            name = file.relative_to(folder)
             try:
                 if file.stat().st_size < 10 * LIMIT:
                     opened.write(file, name)
@@ -150,11 +145,7 @@ def modules_of(methods: Iterable[Method]) -> list[Path]:
     """
     if _travelled():
         return []
-    return places_of(name for method in methods for name in (method.backbone, method.regularizer))
-
-
-def places_of(names: Iterable[str]) -> list[Path]:
-    """The package folder or module file of each import path that is not installed."""
+    names = [name for method in methods for name in (method.backbone, method.regularizer)]
     own = dict.fromkeys(name.partition(":")[0].partition(".")[0] for name in names if ":" in name)
     places = [_place(name) for name in own]
     return [place for place in places if place is not None and not _installed(place)]

@@ -4,7 +4,7 @@ import asyncio
 import os
 import shlex
 import socket
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -88,14 +88,7 @@ class Jobs:
             raise ClusterError(f"run {text!r} is not unique: {', '.join(names)}. Write more.")
         return matching[0]
 
-    def submit(
-        self,
-        run: str,
-        words: Sequence[str],
-        archive: Path,
-        patience: float,
-        variables: Mapping[str, str] | None = None,
-    ) -> Job:
+    def submit(self, run: str, words: Sequence[str], archive: Path, patience: float) -> Job:
         """Hand a command over.
 
         Args:
@@ -103,7 +96,6 @@ class Jobs:
             words: The command as it is typed, without ``clar-tune``.
             archive: Packed working directory.
             patience: Seconds that it gets to finish its trainings when it is stopped.
-            variables: Set in its environment.
         """
         before = [job for job in self.all() if job.run == run]
         if before and before[0].state not in ENDED:
@@ -126,7 +118,7 @@ class Jobs:
                 # Read by the process that stops the job: it kills after 3 s unless told better.
                 runtime_env={
                     "working_dir": str(archive),
-                    "env_vars": {STOP_PATIENCE: str(round(patience)), **(variables or {})},
+                    "env_vars": {STOP_PATIENCE: str(round(patience))},
                 },
             )
         return self.again(job)

@@ -89,8 +89,6 @@ def _fit(trainable: Any, hooks: Hooks, folder: str) -> None:
             checkpoint_config=tune.CheckpointConfig(checkpoint_at_end=False),
             failure_config=tune.FailureConfig(max_failures=0),
             verbose=0,
-            # The one that it chooses in a notebook empties the cell, whatever is verbose.
-            progress_reporter=tune.CLIReporter(),
         ),
     )
     try:

@@ -1,7 +1,5 @@
 """A Ray actor that does assignments, one batch per step; it is reused for many."""
 
-import os
-import sys
 import threading
 import time
 from collections.abc import Hashable, Mapping
@@ -58,7 +56,6 @@ class Worker(tune.Trainable):
         context: int = 0,
     ) -> None:
         """Keep references to the graphs; none is fetched before it is needed."""
-        search_here_last()
         warm_up()
         self._graphs = graphs or {}
         self._loaded: dict[str, dict[Hashable, tuple[Graph, Form]]] = {}
@@ -151,16 +148,6 @@ class Worker(tune.Trainable):
         _forget(variants, KEPT_VARIANTS)
         _forget(self._loaded, KEPT_GRAPHS)
         return found
-
-
-def search_here_last() -> None:
-    """Put the current folder behind all else: Ray puts that of the driver first in a worker.
-
-    A user's own models are found there, but no file stands in for a library.
-    """
-    here = os.getcwd()
-    if here in sys.path:
-        sys.path[:] = [*(path for path in sys.path if path != here), here]
 
 
 def _limited(job: Job, index: int, graph: Graph, form: Form, ends: float) -> Outcome:

@@ -14,8 +14,7 @@ from clar_tune.validation import whole
 
 def check_training(spec: TrainSpec, graph: ArrayGraph, nodes: SearchNodes) -> None:
     """Refuse rules, nodes and labels that no training can have."""
-    # A specification names options only where they are not at their default.
-    reason = cannot(spec.backbone, spec.regularizer, graph.metric, spec.select, spec.params)
+    reason = cannot(spec.backbone, spec.regularizer, graph.metric, spec.select)
     if reason:
         raise ParameterError(
             f"{reason}: the native engine does not train it. Choose the torch engine, or one of "

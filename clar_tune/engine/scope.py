@@ -1,6 +1,5 @@
 """What this engine trains, and what it leaves to torch; told without numba."""
 
-from collections.abc import Collection
 from importlib.util import find_spec
 from typing import NamedTuple
 
@@ -16,12 +15,7 @@ class Left(NamedTuple):
     why: str
 
 
-OPTIONS = ("input_dropout", "jk", "norm", "residual")
-"""Options of message-passing backbones that programs have at their default only."""
-
 LEFT_TO_TORCH = (
-    Left("appnp, gcnii, bernnet, fagcn, h2gcn", "programs are those of the paper's backbones"),
-    Left("norm, residual, jk, input_dropout", "programs have layers without these options"),
     Left("adagraph", "it trains several rounds, each on a graph that the last one rewired"),
     Left("selection by ROC AUC", "its score is taken of outputs that are handed back, at the end"),
     Left("answers of prior and seen", "they are corrected once, after the training"),
@@ -55,17 +49,8 @@ def has_numba() -> bool:
     return find_spec("numba") is not None
 
 
-def cannot(
-    backbone: str,
-    regularizer: str,
-    metric: str,
-    select: str = "loss",
-    altered: Collection[str] = (),
-) -> str | None:
-    """What keeps such a training from this engine; nothing where it can do it.
-
-    ``altered`` are its parameters that are not at their default, or not always.
-    """
+def cannot(backbone: str, regularizer: str, metric: str, select: str = "loss") -> str | None:
+    """What keeps such a training from this engine; nothing where it can do it."""
     for kind, name, known in (
         ("backbone", backbone, BACKBONES),
         ("regularizer", regularizer, REGULARIZERS),
@@ -73,7 +58,4 @@ def cannot(
     ):
         if name not in known:
             return f"{kind} {name}"
-    for name in OPTIONS:
-        if name in altered:
-            return f"parameter {name}"
     return "selection by ROC AUC" if (metric, select) == ("roc_auc", "accuracy") else None

@@ -47,7 +47,6 @@ class Fit:
     record: TrainRecord
     weights: Mapping[str, Floats]  # by the names that torch gives them
     logits: Floats  # [N, C] in evaluation mode; numbers in regression
-    curve: NDArray[np.float64]  # [epochs] the validation loss of each
 
 
 def train(
@@ -80,14 +79,13 @@ def train(
     call = program_of(spec.backbone, team.size)
     with turn(team):
         started = time.perf_counter()
-        prepared = task_of(spec, graph, nodes, weights, history=True)
+        prepared = task_of(spec, graph, nodes, weights)
         outcome = _Run(prepared.task, call).watched(report, started + seconds)
     _refuse(spec, prepared.terms, outcome)
     learned = prepared.layout.unpacked(prepared.task.best)
     facts = {**facts_of(spec.backbone, learned), **prepared.facts}
     record = _record(spec, graph, prepared, outcome, facts, time.perf_counter() - started)
-    curve = prepared.task.history[: outcome.epochs]
-    return Fit(record, learned, prepared.outputs(), curve)
+    return Fit(record, learned, prepared.outputs())
 
 
 class _Run:

@@ -1,41 +1,19 @@
 """Names that others may import from here; each is loaded when it is first used."""
 
-from .block_models import BLOCK_MODELS as BLOCK_MODELS
 from .catalogue import (
     NOTES as NOTES,
-    Dataset as Dataset,
     base_name as base_name,
+    dataset_named as dataset_named,
     known_facts as known_facts,
-    listed as listed,
 )
-from .data_folders import find_file as find_file
 from .download import cache_folder as cache_folder, fetch as fetch
-from .graph import (
-    PREPROCESSINGS as PREPROCESSINGS,
-    RAW_FEATURES as RAW_FEATURES,
-    Graph as Graph,
-    preprocess as preprocess,
-)
-from .kept import (
-    FOLDER as FOLDER,
-    forget as forget,
-    keep as keep,
-    kept_file as kept_file,
-    kept_names as kept_names,
-    own_name as own_name,
-)
+from .graph import PREPROCESSINGS as PREPROCESSINGS, Graph as Graph, preprocess as preprocess
 from .loading import (
     DATASETS as DATASETS,
     facts_of as facts_of,
     load as load,
     load_raw as load_raw,
     locate as locate,
-)
-from .lookup import Lookup as Lookup, dataset_named as dataset_named
-from .own_names import (
-    is_file as is_file,
-    is_import_path as is_import_path,
-    is_own as is_own,
 )
 from .partners import Partners as Partners, partners_of as partners_of
 from .spectrum import (
@@ -51,7 +29,6 @@ from .splits import (
     SearchNodes as SearchNodes,
     check_protocol as check_protocol,
     check_split as check_split,
-    protocol_on as protocol_on,
     search_nodes as search_nodes,
     seed_pair as seed_pair,
     test_nodes as test_nodes,

@@ -1,6 +1,5 @@
 """The graphs by name: where their files lie, what they must contain, what to know about them."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -32,7 +31,7 @@ class Facts(NamedTuple):
     features: int
     classes: int
     homophily: float  # fraction of edges within a class, three decimals
-    hash: str  # empty of what was published alone: no file of it was here yet
+    hash: str
 
 
 class Loaded(NamedTuple):
@@ -44,30 +43,13 @@ class Loaded(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """One row of the table of graphs; without a source it is generated, or a user's own."""
+    """One row of the table of graphs; a graph without a source is generated."""
 
     source: Source | None
     facts: Facts
     notes: tuple[str, ...] = ()
     metric: str = "accuracy"
     loaded: Loaded | None = None
-    splits: int = 0
-    """Of a user's own graph, how many it comes with."""
-    own: bool = False
-    """Whether it is a user's own, and not listed here."""
-
-    def holds(self, found: Facts) -> bool:
-        """Whether a file has what is listed; without a known hash, what was published of it."""
-        if self.facts.hash:
-            return found == self.facts
-        sizes = slice(4)  # nodes, edges, features, classes; of homophily two digits are printed
-        near = abs(found.homophily - self.facts.homophily) <= 0.01
-        return found[sizes] == self.facts[sizes] and near
-
-    @property
-    def generated(self) -> bool:
-        """Whether it is made here, so that it needs no file."""
-        return self.source is None and not self.own
 
 
 def base_name(name: str) -> str:
@@ -89,14 +71,14 @@ def known_facts(name: str) -> GraphFacts:
     return GraphFacts(
         notes=dataset.notes if dataset else (),
         counts_as=TWINS.get(base_name(name), base_name(name)),
-        generated=dataset is not None and dataset.generated,
+        generated=dataset is not None and dataset.source is None,
     )
 
 
-def listed(name: str, beside: Iterable[str] = ()) -> Dataset:
-    """The row of ``NAME`` or ``NAME@hash``; a refusal names what is allowed ``beside`` these."""
+def dataset_named(name: str) -> Dataset:
+    """The row of ``NAME`` or ``NAME@hash``."""
     if base_name(name) not in DATASETS:
-        raise UnknownName("graph", base_name(name), [*DATASETS, *beside])
+        raise UnknownName("graph", base_name(name), DATASETS)
     return DATASETS[base_name(name)]
 
 
@@ -186,12 +168,6 @@ DATASETS = {
         loaded=Loaded(15_266, 558),
         notes=("directed",),
     ),
-    "wisconsin": Dataset(
-        _geom_gcn("WebKB", "wisconsin/raw", "wisconsin"),
-        Facts(251, 515, 1_703, 5, 0.196, "7a5518b3fbad7eb9"),
-        loaded=Loaded(24_057, 900),
-        notes=("directed",),
-    ),
     "chameleon-filtered": Dataset(
         _heterophilous(None, "chameleon_filtered", "chameleon_filtered"),
         Facts(890, 17_708, 2_325, 5, 0.236, "315495f08f0faf5f"),
@@ -217,19 +193,6 @@ DATASETS = {
         _heterophilous("HeterophilousGraphDataset", "tolokers", "tolokers"),
         Facts(11_758, 1_038_000, 10, 2, 0.595, "3497f509a908dae2"),
         loaded=Loaded(61_101),
-        metric="roc_auc",
-    ),
-    "roman-empire": Dataset(
-        _heterophilous("HeterophilousGraphDataset", "roman_empire", "roman_empire"),
-        Facts(22_662, 65_854, 300, 18, 0.05, ""),
-    ),
-    "amazon-ratings": Dataset(
-        _heterophilous("HeterophilousGraphDataset", "amazon_ratings", "amazon_ratings"),
-        Facts(24_492, 186_100, 300, 5, 0.38, ""),
-    ),
-    "questions": Dataset(
-        _heterophilous("HeterophilousGraphDataset", "questions", "questions"),
-        Facts(48_921, 307_080, 301, 2, 0.84, ""),
         metric="roc_auc",
     ),
     "csbm-homophily": Dataset(

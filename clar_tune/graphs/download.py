@@ -10,7 +10,7 @@ from urllib.request import urlopen
 import platformdirs
 
 from clar_tune.errors import GraphError
-from clar_tune.graphs.catalogue import Source, base_name, listed
+from clar_tune.graphs.catalogue import Source, base_name, dataset_named
 
 Progress = Callable[[str, int, int | None], None]
 """Called with a file's name, the bytes received and, where known, the bytes expected."""
@@ -29,7 +29,7 @@ def fetch(name: str, progress: Progress | None = None, base: str | None = None) 
 
     ``base`` replaces the address that torch-geometric downloads from.
     """
-    source = listed(name).source
+    source = dataset_named(name).source
     if source is None:
         raise GraphError(f"{name} is generated: there is nothing to download.")
     folder = cache_folder() / source.folder

@@ -52,25 +52,6 @@ class Graph:
     """What a variant was made of and how: its hash, as eigenvectors are not the same to the last
     digit on every machine."""
 
-    @staticmethod
-    def from_pyg(data: Any, *, name: str, metric: str | None = None) -> "Graph":
-        """The raw graph of a ``torch_geometric.data.Data``.
-
-        Args:
-            data: with ``x``, ``edge_index`` and ``y``; ``train_mask``, ``val_mask`` and
-                ``test_mask`` become the splits of the protocol ``own``.
-            name: what it is called in results: small letters, digits and hyphens, and not what a
-                graph of the catalogue is called.
-            metric: ``accuracy`` or ``roc_auc``; by default ROC AUC for two classes of which one
-                has less than a third of the nodes, else accuracy.
-        """
-        # Here, because it imports torch: graphs are read and shown without.
-        from clar_tune.graphs.kept import own_name
-        from clar_tune.graphs.own_tensors import graph_from
-
-        own_name(name)
-        return graph_from(name, data, metric)
-
     @property
     def num_nodes(self) -> int:
         """Number of nodes N."""
@@ -102,11 +83,6 @@ class Graph:
         n = self.num_nodes
         forward = np.sort(self.edges[0] * n + self.edges[1])
         return np.array_equal(forward, np.sort(self.edges[1] * n + self.edges[0]))
-
-    @property
-    def splits(self) -> int:
-        """How many splits it comes with."""
-        return self.fixed.count if self.fixed else 0
 
     @property
     def homophily(self) -> float:
@@ -167,14 +143,6 @@ def merge_duplicates(edges: NDArray[np.int64], num_nodes: int) -> NDArray[np.int
     """Each (source, target) once, sorted by target, then source."""
     keys = np.unique(edges[1].astype(np.int64) * num_nodes + edges[0])
     return np.stack([keys % num_nodes, keys // num_nodes])
-
-
-def canonical(features: Any) -> sp.csr_array:
-    """Features as float32, sorted, merged and without stored zeros: equal ones hash alike."""
-    found = sp.csr_array(features, dtype=np.float32)
-    found.sum_duplicates()
-    found.eliminate_zeros()
-    return found
 
 
 def row_normalised(features: sp.csr_array) -> sp.csr_array:

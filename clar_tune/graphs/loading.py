@@ -1,15 +1,14 @@
 """Graphs by name: found, read, checked against their hash, preprocessed."""
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
 from clar_tune.errors import GraphError
 from clar_tune.graphs.block_models import generate
-from clar_tune.graphs.catalogue import DATASETS, Facts, Source, base_name, listed
-from clar_tune.graphs.data_folders import given_folders
+from clar_tune.graphs.catalogue import DATASETS, Facts, Source, base_name, dataset_named
 from clar_tune.graphs.download import Progress, cache_folder, fetch
 from clar_tune.graphs.graph import Graph, preprocess
-from clar_tune.graphs.own_names import beside_the_catalogue, is_own, read_own
 from clar_tune.graphs.readers import RawGraph, read_heterophilous
 
 __all__ = ["DATASETS", "facts_of", "load", "load_raw", "locate"]
@@ -31,19 +30,16 @@ def load_raw(name: str, data: Path | None = None, progress: Progress | None = No
     """The graph as torch-geometric loads it; downloaded if it is nowhere on this machine.
 
     ``NAME@hash``, with the first 8 digits of a content hash, is another version of the files
-    of ``NAME``. A graph of a user's own goes by the path of its file, an import path, a class of
-    torch-geometric, or the name that it is kept under.
+    of ``NAME``.
     """
-    if is_own(name):
-        return read_own(name, data)
-    dataset = listed(name, beside=beside_the_catalogue())
+    dataset = dataset_named(name)
     if dataset.source is None:
         graph, place = replace(generate(base_name(name)), name=name), "generated"
     else:
         root = locate(name, data) or fetch(name, progress)
         raw, place = _read(dataset.source, root), str(root / dataset.source.folder)
         graph = Graph(name, *raw[:3], metric=dataset.metric, fixed=raw.fixed)
-    _check_content(name, graph, place)
+    _check_hash(name, graph.hash, place)
     return graph
 
 
@@ -53,10 +49,10 @@ def locate(name: str, data: Path | None = None) -> Path | None:
     A user's folder counts as soon as the graph's own folder is in it, so that a missing file
     is an error and not a reason to download; the cache counts when it is complete.
     """
-    source = listed(name).source
+    source = dataset_named(name).source
     if source is None:
         return None
-    for folder in given_folders(data):
+    for folder in _given_folders(data):
         if (folder / source.folder).is_dir():
             return folder
     cache = cache_folder()
@@ -76,6 +72,15 @@ def facts_of(graph: Graph) -> Facts:
     )
 
 
+def _given_folders(data: Path | None) -> list[Path]:
+    named = {"--data": data, "$CLAR_TUNE_DATA": os.environ.get("CLAR_TUNE_DATA")}
+    folders = {origin: Path(folder).expanduser() for origin, folder in named.items() if folder}
+    for origin, folder in folders.items():
+        if not folder.is_dir():
+            raise GraphError(f"{origin}: there is no folder {folder}.")
+    return list(folders.values())
+
+
 def _read(source: Source, root: Path) -> RawGraph:
     if source.pyg_class is None:
         return read_heterophilous([root / source.folder / file for file in source.files])
@@ -85,13 +90,9 @@ def _read(source: Source, root: Path) -> RawGraph:
     return read(source.pyg_class, root, source.folder.partition("/")[0])
 
 
-def _check_content(name: str, graph: Graph, place: str) -> None:
-    found = graph.hash
+def _check_hash(name: str, found: str, place: str) -> None:
     base, at, version = name.partition("@")
     expected = version if at else DATASETS[base].facts.hash
-    if not at and not expected:
-        _check_facts(name, facts_of(graph), place)
-        return
     if expected == (found[:_SUFFIX] if at else found):
         return
     raise GraphError(
@@ -99,13 +100,3 @@ def _check_content(name: str, graph: Graph, place: str) -> None:
         "version. Replace its files, move the folder away to download them, or use this version "
         f"under its own name: {base}@{found[:_SUFFIX]}."
     )
-
-
-def _check_facts(name: str, found: Facts, place: str) -> None:
-    """For graphs whose hash is not known yet."""
-    if not DATASETS[name].holds(found):
-        raise GraphError(
-            f"{name} ({place}) holds {found}, published is {DATASETS[name].facts}: it is damaged "
-            "or another graph. Replace its files, move the folder away to download them, or use "
-            f"this version under its own name: {name}@{found.hash[:_SUFFIX]}."
-        )

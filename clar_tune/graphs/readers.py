@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from clar_tune.errors import GraphError
-from clar_tune.graphs.graph import FixedSplits, canonical, merge_duplicates
+from clar_tune.graphs.graph import FixedSplits, merge_duplicates
 from clar_tune.graphs.safe_pickle import read_array_pickle, read_dict_pickle, read_sparse_pickle
 
 
@@ -66,7 +66,7 @@ def read_shchur(paths: Sequence[Path]) -> RawGraph:
     Every positive feature counts as 1; edges are made undirected, self-loops dropped.
     """
     with _reading(paths[0]), np.load(paths[0], allow_pickle=False) as file:
-        features, adjacency = stored_csr(file, "attr"), stored_csr(file, "adj")
+        features, adjacency = _stored_csr(file, "attr"), _stored_csr(file, "adj")
         features.data[features.data > 0] = 1
         # int64 before stacking: files store int32, and N * N must not overflow later.
         edges = np.stack(adjacency.tocoo().coords).astype(np.int64)
@@ -147,8 +147,11 @@ def _checked(
         raise ValueError(f"edges or labels outside the {count} nodes")
     if fixed and {fixed.train.shape, fixed.val.shape, fixed.test.shape} != {(count, fixed.count)}:
         raise ValueError(f"the masks do not fit {count} nodes")
+    features = sp.csr_array(features, dtype=np.float32)
+    features.sum_duplicates()
+    features.eliminate_zeros()
     edges = merge_duplicates(edges.astype(np.int64), count)
-    return RawGraph(canonical(features), edges, labels.astype(np.int64), fixed)
+    return RawGraph(features, edges, labels.astype(np.int64), fixed)
 
 
 def _pickled(path: Path, read: Callable[[Path], Kind]) -> Kind:
@@ -160,8 +163,7 @@ def _both_ways(edges: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.concatenate([edges, edges[::-1]], axis=1)
 
 
-def stored_csr(file: Mapping[str, NDArray[Any]], prefix: str) -> sp.csr_array:
-    """A sparse matrix of ``PREFIX_data``, ``_indices``, ``_indptr`` and ``_shape``."""
+def _stored_csr(file: Mapping[str, NDArray[Any]], prefix: str) -> sp.csr_array:
     parts = tuple(file[f"{prefix}_{part}"] for part in ("data", "indices", "indptr"))
     rows, columns = file[f"{prefix}_shape"].tolist()
     matrix = sp.csr_array(parts, shape=(rows, columns))

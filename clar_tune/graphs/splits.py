@@ -1,13 +1,12 @@
 """Which nodes train, validate and, for finals only, test: the protocols and their seeds."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clar_tune.errors import GraphError, ParameterError, UnknownName
-from clar_tune.graphs.catalogue import DATASETS
 from clar_tune.graphs.graph import FixedSplits, Graph
 from clar_tune.seeds import seed_for
 
@@ -43,42 +42,31 @@ def test_nodes(graph: Graph, protocol: str, split_seed: int, outer_test: float =
 
 
 def seed_pair(
-    graph_name: str, protocol: str, seed: int, index: int, purpose: str, splits: int = 0
+    graph_name: str, protocol: str, seed: int, index: int, purpose: str
 ) -> tuple[int, int]:
     """The (split_seed, init_seed) of repeat or final number ``index`` of a run.
 
     No method or condition enters: all of them meet the same pairs. Fixed splits are taken in
-    turn, always with a fresh init seed. ``splits`` is the graph's own number of them.
+    turn, always with a fresh init seed.
     """
     check_protocol(graph_name, protocol)
     if purpose not in PURPOSES:
         raise UnknownName("purpose", purpose, PURPOSES)
     identity = (_base(graph_name), protocol, seed, purpose, index)
-    fixed = protocol_on(protocol, splits).fixed
+    fixed = PROTOCOLS[protocol].fixed
     split_seed = index % fixed if fixed else seed_for("split", *identity)
     return split_seed, seed_for("init", *identity)
 
 
-def check_protocol(graph_name: str, protocol: str, splits: int | None = None) -> None:
-    """Refuse a protocol that is not defined for a graph; ``NAME@hash`` counts as ``NAME``.
-
-    ``splits`` tells how many a user's own graph comes with, where that is known.
-    """
+def check_protocol(graph_name: str, protocol: str) -> None:
+    """Refuse a protocol that is not defined for a graph; ``NAME@hash`` counts as ``NAME``."""
     if protocol not in PROTOCOLS:
         raise UnknownName("protocol", protocol, PROTOCOLS)
-    applies = PROTOCOLS[protocol].applies_to(graph_name)
-    fitting = [name for name, other in PROTOCOLS.items() if other.applies_to(graph_name)]
-    if applies and protocol == OWN and splits == 0:
-        fitting.remove(OWN)
-        raise ParameterError(
-            f"protocol {OWN}: {graph_name} brings no splits. Add train_mask, val_mask and "
-            f"test_mask to it, or choose one of {', '.join(fitting)}."
-        )
-    if not applies:
-        of = PROTOCOLS[protocol]
+    if not PROTOCOLS[protocol].applies_to(graph_name):
+        fitting = [name for name, other in PROTOCOLS.items() if other.applies_to(graph_name)]
         raise ParameterError(
             f"protocol {protocol} is not defined for {graph_name}, only for "
-            f"{', '.join(of.graphs) or 'graphs of your own'}. "
+            f"{', '.join(PROTOCOLS[protocol].graphs)}. "
             f"Protocols of {graph_name}: {', '.join(fitting)}."
         )
 
@@ -89,8 +77,7 @@ def check_split(graph: Graph, protocol: str, outer_test: float = 0.0) -> None:
     ROC AUC is judged by nodes of both classes. Of an unbalanced graph a balanced split trains
     on all nodes of the small class.
     """
-    check_protocol(graph.name, protocol, graph.splits)
-    split_seed, _ = seed_pair(graph.name, protocol, 0, 0, "repeat", graph.splits)
+    split_seed, _ = seed_pair(graph.name, protocol, 0, 0, "repeat")
     nodes = search_nodes(graph, protocol, split_seed, outer_test)
     if not len(nodes.train) or not len(nodes.val):
         withheld = f" with {outer_test:g} of all nodes withheld" if outer_test else ""
@@ -147,7 +134,6 @@ class Protocol:
 
     definition: str
     graphs: tuple[str, ...] = ()  # none named: all
-    own: bool = False  # whether it is for graphs that the catalogue does not list
     draw: Draw | None = None
     fixed: int = 0  # splits that come with the graph
     held_out: bool = True  # whether some nodes are kept from training
@@ -165,12 +151,8 @@ class Protocol:
 
     def applies_to(self, graph_name: str) -> bool:
         """Whether the protocol is defined for a graph."""
-        if self.own:
-            return _base(graph_name) not in DATASETS
         return not self.graphs or _base(graph_name) in self.graphs
 
-
-OWN = "own"
 
 PROTOCOLS = {
     "balanced-60-20-20": Protocol(
@@ -191,30 +173,20 @@ PROTOCOLS = {
     ),
     "geom-gcn": Protocol(
         "the ten split files",
-        ("actor", "chameleon", "squirrel", "cornell", "texas", "wisconsin"),
+        ("actor", "chameleon", "squirrel", "cornell", "texas"),
         fixed=10,
     ),
     "fixed-10": Protocol(
         "the ten splits in the file",
-        (
-            *("chameleon-filtered", "squirrel-filtered", "minesweeper", "tolokers"),
-            *("roman-empire", "amazon-ratings", "questions"),
-        ),
+        ("chameleon-filtered", "squirrel-filtered", "minesweeper", "tolokers"),
         fixed=10,
     ),
-    OWN: Protocol("the splits that come with the graph", own=True, fixed=1),
     "whole-graph": Protocol(
         "all nodes train, validate and test alike: no held-out nodes",
         fixed=1,
         held_out=False,
     ),
 }
-
-
-def protocol_on(protocol: str, splits: int) -> Protocol:
-    """A protocol on a graph; ``splits`` is how many a user's own graph comes with."""
-    found = PROTOCOLS[protocol]
-    return replace(found, fixed=max(1, splits)) if found.own else found
 
 
 def _split(
@@ -237,7 +209,7 @@ def _split(
 def _fixed_split(
     graph: Graph, protocol: str, number: int, outer_test: float
 ) -> tuple[Nodes, Nodes, Nodes]:
-    count = protocol_on(protocol, graph.splits).fixed
+    count = PROTOCOLS[protocol].fixed
     if outer_test:
         raise ParameterError(
             f"outer_test={outer_test}: {protocol} comes with its own test nodes. "
@@ -255,7 +227,7 @@ def _fixed_split(
 
 
 def _splits_of(graph: Graph, protocol: str) -> FixedSplits:
-    expected, found = protocol_on(protocol, graph.splits).fixed, graph.splits
+    expected, found = PROTOCOLS[protocol].fixed, graph.fixed.count if graph.fixed else 0
     if graph.fixed is None or found != expected:
         raise GraphError(
             f"{graph.name} comes with {found} splits, {protocol} needs {expected}. "

@@ -19,4 +19,3 @@ from .regularizers import (
 )
 from .sparse import Csr as Csr
 from .tensors import TensorGraph as TensorGraph
-from .users_code import at_users_line as at_users_line, users_frame as users_frame

@@ -163,15 +163,6 @@ def normalised(graph: Adjacency, dtype: torch.dtype) -> Csr:
     return _scaled(graph.pattern, inverse_root(leaving, dtype), graph.symmetric)
 
 
-def unlooped(graph: Adjacency, dtype: torch.dtype) -> Csr:
-    r""":math:`D^{-1/2} A D^{-1/2}` with D counting arriving edges, as :func:`smoothing` does."""
-    if isinstance(graph, MaskedAdjacency):
-        left = graph.kept.to(dtype)
-        scale = inverse_root(_row_sums(graph.pattern, left), dtype)
-        return _scaled(graph.pattern, scale, graph.symmetric, left)
-    return _scaled(graph.pattern, inverse_root(graph.pattern.row_counts, dtype), graph.symmetric)
-
-
 def averaging(graph: Adjacency, dtype: torch.dtype) -> Csr:
     r"""SAGE's mean over in-neighbours, :math:`D^{-1} A`; zero where there is none."""
     if isinstance(graph, MaskedAdjacency):

@@ -12,20 +12,14 @@ from torch import Tensor, nn
 from clar_tune.errors import CannotImport, ParameterError, UnknownName, WrongShape
 from clar_tune.graphs import Graph
 from clar_tune.models.adjacency import Adjacency
-from clar_tune.models.backbone import Backbone
-from clar_tune.models.backbones import BACKBONES
-from clar_tune.models.own_classes import built, check_class, keywords_of
+from clar_tune.models.backbones import BACKBONES, Backbone
 from clar_tune.models.regularizers import REGULARIZERS, UNLIMITED, Penalty, Regularizer
 from clar_tune.models.tensors import TensorGraph
-from clar_tune.models.users_code import at_users_line, see
 from clar_tune.records import Params, TrainSpec, Value
 from clar_tune.validation import not_negative, positive, whole
 
 TRAINING: dict[str, Value] = {"lr": 0.01, "weight_decay": 5e-4}
 """Parameters of the optimiser, with the defaults of the code released with the paper."""
-
-BUILT_IN: set[type[nn.Module]] = {*BACKBONES.values(), *REGULARIZERS.values()}
-"""Classes whose arguments are bound by position; those of a user are bound by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,16 +63,6 @@ class Method:
         """Its backbone alone."""
         return Method(self.backbone)
 
-    @property
-    def options(self) -> frozenset[str]:
-        """Parameters of its backbone that came later, and alter nothing where nobody asks."""
-        return frozenset(getattr(self._backbone(), "options", ()))
-
-    @property
-    def silent(self) -> frozenset[str]:
-        """Parameters that a configuration names only if they are not at their default."""
-        return frozenset({*_silent(self._backbone()), *_silent(self._regularizer())})
-
     def share_of(self, params: Params) -> dict[str, Value]:
         """Those of some parameters that it knows."""
         return _only(params, self.parameters())
@@ -87,11 +71,6 @@ class Method:
         """Every parameter it can be given, with its default."""
         backbone = _keywords(self._backbone(), 2)
         return {**TRAINING, **backbone, **_keywords(self._regularizer(), 0)}
-
-    def altered(self, params: Params) -> set[str]:
-        """Names of parameters that are not at their default."""
-        known = self.parameters()
-        return {name for name, value in params.items() if value != known[name]}
 
     def checked(self, params: Params) -> dict[str, Value]:
         """:meth:`complete`, with every value tried, so that a wrong one fails before any work."""
@@ -122,7 +101,7 @@ class Method:
                 )
         positive("lr", complete["lr"])
         not_negative("weight_decay", complete["weight_decay"])
-        silent = self.silent
+        silent = {*_silent(self._backbone()), *_silent(self._regularizer())}
         return {n: value for n, value in complete.items() if n not in silent or value != known[n]}
 
     def spec(
@@ -144,11 +123,10 @@ class Method:
 
     def build_model(self, graph: TensorGraph, params: Params) -> "Model":
         """A fresh model for a graph, on the CPU; torch's global generator draws its weights."""
-        make, sizes = self._backbone(), (graph.x.shape[1], graph.num_outputs)
+        make = self._backbone()
         given = _only(params, _keywords(make, 2))
-        if self.backbone in BACKBONES:
-            return Model(make(*sizes, **given), built_in=True)
-        return Model(built(self.backbone, make, sizes, given), built_in=False)
+        network = make(graph.x.shape[1], graph.num_outputs, **given)
+        return Model(network, built_in=self.backbone in BACKBONES)
 
     def build_regularizer(self, params: Params) -> Regularizer:
         """The regularizer with its share of the parameters."""
@@ -187,11 +165,6 @@ class Model(nn.Module):
             logits = self.network(graph.dense_x, adjacency.edge_index)
         return logits
 
-    @property
-    def place(self) -> str:
-        """Where a user's own class computes its logits, to be put behind what is wrong there."""
-        return "" if self.built_in else see(self.network.forward)
-
     def facts(self) -> dict[str, float]:
         """What the network has learned that is worth keeping."""
         return self.network.facts() if isinstance(self.network, Backbone) else {}
@@ -221,8 +194,8 @@ class _Foreign(Regularizer):
         value = self.module(h, graph.edge_index)
         if not isinstance(value, Tensor) or value.numel() != 1:
             given = tuple(value.shape) if isinstance(value, Tensor) else type(value).__name__
-            name, place = type(self.module).__name__, see(self.module.forward)
-            raise WrongShape(f"{name}: a penalty is a tensor of one number, got {given}.{place}")
+            name = type(self.module).__name__
+            raise WrongShape(f"{name}: a penalty is a tensor of one number, got {given}.")
         value = value.reshape(())
         return Penalty(value, ("penalty",), value.detach().reshape(1), UNLIMITED)
 
@@ -234,16 +207,32 @@ def _resolve(name: str, table: Mapping[str, type[nn.Module]], sizes: int = 0) ->
     try:
         found = getattr(importlib.import_module(module), attribute)
     except Exception as error:  # a user's module may raise anything
-        reason = f"({type(error).__name__}: {error}){at_users_line(error)}"
         raise CannotImport(
-            f"{name}: cannot be imported {reason}. "
+            f"{name}: cannot be imported ({type(error).__name__}: {error}). "
             "Write `package.module:Class` of a module "
             f"that Python finds from here, or one of {', '.join(sorted(table))}."
         ) from error
     if not (inspect.isclass(found) and issubclass(found, nn.Module)):
         raise ParameterError(f"{name}: a subclass of torch.nn.Module is needed, got {found!r}.")
-    check_class(name, found, backbone=sizes > 0)
+    _check_signature(name, found, sizes)
     return found
+
+
+def _check_signature(name: str, kind: type[nn.Module], sizes: int) -> None:
+    """Refuse a class that cannot be built from ``sizes`` widths and parameters by keyword."""
+    own = list(inspect.signature(kind).parameters.values())
+    places = [p for p in own if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    if len(places) < sizes and all(p.kind is not p.VAR_POSITIONAL for p in own):
+        raise ParameterError(
+            f"{name}: its __init__ must take the widths of input and output first, as in "
+            "`def __init__(self, inputs, outputs)`."
+        )
+    needed = [p.name for p in places[sizes:] if p.default is p.empty]
+    if needed:
+        raise ParameterError(
+            f"{name}: its __init__ needs {', '.join(needed)}. Give defaults, or put them behind a "
+            "`*`, so that a space can name their values."
+        )
 
 
 def _silent(kind: type[nn.Module]) -> tuple[str, ...]:
@@ -260,11 +249,8 @@ def _as_default(value: Any, default: Any) -> Any:
 def _find_keywords(kind: type[nn.Module], sizes: int) -> Mapping[str, Any]:
     """The parameters that a class takes by keyword, bases included, with their defaults.
 
-    The first ``sizes`` are the widths of input and output, which the graph decides; of a user's
-    own class they are known by their names.
+    The first ``sizes`` are the widths of input and output, which the graph decides.
     """
-    if kind not in BUILT_IN:
-        return keywords_of(f"{kind.__module__}:{kind.__qualname__}", kind, backbone=sizes > 0)
     found: dict[str, Any] = {}
     for base in kind.__mro__:
         if base is nn.Module or "__init__" not in base.__dict__:

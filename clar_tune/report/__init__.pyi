@@ -10,8 +10,7 @@ from .figures import (
 )
 from .figures.files import drawn as drawn
 from .live import LivePage as LivePage
-from .notebook import notebook_html as notebook_html
 from .page import build_page as build_page
-from .renderers import FORMATS as FORMATS, render as render
+from .renderers import render as render
 from .renderers.json import FORMAT as FORMAT, data_of as data_of
 from .server import PageServer as PageServer

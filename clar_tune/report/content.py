@@ -16,7 +16,6 @@ from clar_tune.report.texts import name, sentence
 PLACED = (
     *("conclusions", "tallies", "coefficients", "matrix", "legend", "scores", "rivals"),
     *("standings", "planned", "pairs", "remarks", "effects", "over-graphs", "backbones"),
-    "values",
 )
 """Blocks that the template puts into sections of its own; all others follow in their order."""
 

@@ -35,7 +35,7 @@ def trials_data(study: StudyView) -> dict[str, Any]:
 
     Parameters that are the same in all trials stand with the winner already.
     """
-    params = {trial.trial: study.params_of(trial) for trial in study.trials}
+    params = {trial.trial: trial.params for trial in study.trials}
     values: dict[str, set[str]] = {}
     for trial in study.trials:
         for key, value in params[trial.trial].items():

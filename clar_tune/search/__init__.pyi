@@ -1,7 +1,6 @@
 """Names that others may import from here; each is loaded when it is first used."""
 
 from .assignment import BATCH as BATCH, Assignment as Assignment, Done as Done, Work as Work
-from .class_trial import try_classes as try_classes
 from .estimate import Estimate as Estimate, estimates as estimates, is_own as is_own
 from .hosts import LOST_IN_A_ROW as LOST_IN_A_ROW, Hosts as Hosts
 from .jobs import (
@@ -21,7 +20,6 @@ from .manifest import (
     budget_of as budget_of,
     check_graphs as check_graphs,
     check_numbers as check_numbers,
-    import_paths as import_paths,
     machine as machine,
     manifest_of as manifest_of,
     plan_columns as plan_columns,

@@ -22,24 +22,14 @@ from clar_tune.space import TrainingRules
 NEAREST = "gcn"
 """The backbone by whose costs a user's own is judged where it cannot be tried."""
 
-RELATED = {"appnp": "gpr", "bernnet": "gpr", "h2gcn": "gpr", "gcnii": "gcn", "fagcn": "gat"}
-"""Backbones that were not measured, each with one whose work is of the same kind."""
-
-DEEP = ("gcnii", "fagcn")
-"""Backbones whose layers stand between two linear maps."""
-
-RATES = ("dropout", "attention_dropout", "input_dropout")
-"""Parameters at which something is dropped."""
-
 Work = dict[str, float]
 
 
 def seconds_per_epoch(method: Method, params: Params, size: Size) -> float:
     """What an epoch takes on the machine of the table; ``params`` are complete."""
-    measured, regularizer = _known(method)
-    backbone = method.backbone if method.backbone in BACKBONES else NEAREST
+    backbone, regularizer = _known(method)
     kind = "random" if is_random(params) else "still"
-    spent = _spent(_table()["backbones"][measured][kind], work(backbone, params, size))
+    spent = _spent(_table()["backbones"][backbone][kind], work(backbone, params, size))
     added = _table()["regularizers"].get(regularizer, {})
     return 1e-9 * (spent + _spent(added, added_work(regularizer, params, size)))
 
@@ -55,7 +45,7 @@ def epochs(method: Method, params: Params, rules: TrainingRules) -> float:
 
 def is_random(params: Params) -> bool:
     """Whether a network drops inputs: it draws them, and has two passes instead of one."""
-    return any(_number(params, name, 0) for name in RATES)
+    return any(_number(params, name, 0) for name in ("dropout", "attention_dropout"))
 
 
 def work(backbone: str, params: Params, size: Size) -> Work:
@@ -63,35 +53,22 @@ def work(backbone: str, params: Params, size: Size) -> Work:
     layers, heads = int(_number(params, "layers", 2)), int(_number(params, "heads", 1))
     powers = int(_number(params, "K", 0))
     mapped = powers + 1 if backbone == "cheby" else 1  # products with weights in each layer
-    mapped += bool(params.get("residual"))
     inner = int(_number(params, "hidden", 32)) * heads
-    before_last = layers + 1 if backbone in DEEP else layers - (params.get("jk", "none") == "none")
-    words = 2 ** (powers + 1) - 1 if backbone == "h2gcn" else 1
-    widths = [*[inner] * before_last, size.outputs * words]
+    widths = [*[inner] * (layers - 1), size.outputs]
     joined = size.edges + size.nodes
     products = sum(before * after for before, after in pairwise(widths))
     first = size.features * widths[0]
-    filtered = powers * size.outputs
-    moved = {
-        "mlp": 0.0,
-        "gpr": filtered,
-        "appnp": filtered,
-        "bernnet": 2 * filtered,
-        "cheby": powers * sum(widths),
-        "h2gcn": words // 2 * size.outputs * (1 + size.second_neighbours / joined),
-    }
-    steps = {"gpr": powers, "appnp": powers, "bernnet": powers, "h2gcn": 2 * powers}
-    gates = {"gat": heads * (layers - 1) + 1, "fagcn": layers}
+    moved = {"mlp": 0, "gpr": powers * size.outputs, "cheby": powers * sum(widths)}
     return {
         "epoch": 1,
-        "calls": layers * mapped + steps.get(backbone, 0),
+        "calls": layers * mapped + (powers if backbone == "gpr" else 0),
         "entries": size.entries,
         "features": 0 if size.dense else size.entries * widths[0] * mapped,
         "weights": (first + products) * mapped,
         "products": size.nodes * (products + (first if size.dense else 0)) * mapped,
         "nodes": size.nodes * sum(widths) * mapped,
         "edges": joined * moved.get(backbone, sum(widths)),
-        "attention": joined * gates.get(backbone, 0),
+        "attention": joined * (heads * (layers - 1) + 1) if backbone == "gat" else 0,
     }
 
 
@@ -120,9 +97,7 @@ def added_work(regularizer: str, params: Params, size: Size) -> Work:
 def _known(method: Method) -> tuple[str, str]:
     """The names by which the table knows a method, or the nearest that it has."""
     return (
-        method.backbone
-        if method.backbone in _table()["backbones"]
-        else RELATED.get(method.backbone, NEAREST),
+        method.backbone if method.backbone in BACKBONES else NEAREST,
         method.regularizer if method.regularizer in REGULARIZERS else "nl",
     )
 

@@ -11,10 +11,8 @@ from clar_tune.search.trial import Trial
 class JobMaker:
     """Makes jobs of a run, whose graphs are known by their hashes."""
 
-    def __init__(
-        self, graph_hashes: Mapping[str, str], timeout: float, *, curves: bool = False
-    ) -> None:
-        self._graph_hashes, self._timeout, self._curves = graph_hashes, timeout, curves
+    def __init__(self, graph_hashes: Mapping[str, str], timeout: float) -> None:
+        self._graph_hashes, self._timeout = graph_hashes, timeout
         self.alone: set[tuple[int, int]] = set()
         """Study and number of the trials for which a share of a GPU has too little memory."""
 
@@ -57,5 +55,4 @@ class JobMaker:
             seed=study.plan.seed,
             timeout=timeout,
             alone=(study.place, trial.trial) in self.alone,
-            curves=self._curves,
         )

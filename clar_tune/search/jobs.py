@@ -9,13 +9,13 @@ from traceback import extract_tb
 
 from clar_tune.errors import ClarTuneError, Diverged, GraphError, Stopped
 from clar_tune.graphs import Graph, search_nodes
-from clar_tune.models import users_frame
 from clar_tune.records import HINTS, TrainRecord, TrainSpec, Value
 from clar_tune.search.hosts import Task
 from clar_tune.search.process_errors import (
     BrokenProcess,
     breaks_process,
     is_out_of_memory,
+    users_frame,
 )
 from clar_tune.training import Form, cpu_of, release_memory, test_count, test_scores, train
 
@@ -48,8 +48,6 @@ class Job:
     """Hosts that it is not to be done on."""
     alone: bool = False
     """Whether it gets a whole GPU: it asked a share for more memory than that had."""
-    curves: bool = False
-    """Whether finals bring the validation loss of every epoch back."""
 
     @property
     def spec(self) -> TrainSpec:
@@ -99,7 +97,6 @@ class TrainingResult:
     tested: bytes | None = None
     shift: float | None = None
     balanced_floor: float | None = None
-    curve: tuple[float, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,8 +129,7 @@ def perform(job: Job, index: int, graph: Graph, form: Form, seconds: float = mat
     that the worker is lost and the job is done elsewhere.
     """
     try:
-        done = trained(job.spec_of(index), job.purpose, index, graph, form, seconds)
-        return done if job.curves else replace(done, curve=None)
+        return trained(job.spec_of(index), job.purpose, index, graph, form, seconds)
     except Stopped:
         return out_of_time(index)
     except Exception as error:  # a user's model may raise anything
@@ -191,7 +187,6 @@ def trained(
         tested=tested.tested,
         shift=tested.shift,
         balanced_floor=tested.balanced_floor,
-        curve=tuple(fit.curve.tolist()),
     )
 
 

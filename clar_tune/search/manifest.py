@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from clar_tune.errors import GraphError, StoreError
-from clar_tune.graphs import Graph, Lookup, is_import_path
+from clar_tune.graphs import Graph, known_facts
 from clar_tune.records import from_stored, to_stored
 from clar_tune.rows import RunRow, environments
 from clar_tune.space import Options, Plan, make_plan, parse_space
@@ -47,7 +47,6 @@ def manifest_of(plan: Plan, graphs: Mapping[str, Graph]) -> RunRow:
         columns=plan.space.columns or None,
         correlate=plan.space.correlate.content if plan.space.correlate else None,
         margin=plan.space.margin,
-        question=[to_stored(question) for question in plan.space.questions],
     )
 
 
@@ -63,7 +62,7 @@ def plan_columns(plan: Plan) -> dict[str, Any]:
         "budget": budget_of(plan),
         # Repeated searches are alike.
         "study_plans": [to_stored(s.planned) for s in plan.studies if not s.columns.search],
-        "graph_facts": {name: to_stored(plan.space.lookup.facts(name)) for name in plan.graphs},
+        "graph_facts": {name: to_stored(known_facts(name)) for name in plan.graphs},
     }
 
 
@@ -81,15 +80,9 @@ def budget_of(plan: Plan) -> dict[str, Any]:
     }
 
 
-def import_paths(row: RunRow) -> list[str]:
-    """What of the user's own code :func:`plan_of` imports: it runs."""
-    named = ",".join((row.graph, row.backbone, row.regularizer)).split(",")
-    return list(dict.fromkeys(filter(is_import_path, named)))
-
-
-def plan_of(name: str, row: RunRow, lookup: Lookup | None = None) -> Plan:
-    """The plan of a stored run, from its manifest and its graphs alone."""
-    space = parse_space(row.space_text, row.space, f"manifest of {name}", lookup)
+def plan_of(name: str, row: RunRow) -> Plan:
+    """The plan of a stored run, from its manifest alone."""
+    space = parse_space(row.space_text, row.space, f"manifest of {name}")
     try:
         options = from_stored(Options, row.options)
     except (TypeError, KeyError) as error:

@@ -67,14 +67,10 @@ def _graph(size: Size, *, dense: bool) -> int:
 def _network(size: Size, study: StudyPlan) -> int:
     """Weights with gradients, moments and the best so far; what each layer keeps of each node."""
     heads, layers = _largest(study, "heads", 1), _largest(study, "layers", 2)
-    options = study.method.options & study.parameters.altered(study.method.parameters())
-    order, second = _largest(study, "K", 0), study.method.backbone == "h2gcn"
-    powers = 1 + order + ("residual" in options)
-    words = 2 ** (order + 1) if second else 1
-    width = _largest(study, "hidden", 32) * heads + size.outputs * words
+    powers = 1 + _largest(study, "K", 0)
+    width = _largest(study, "hidden", 32) * heads + size.outputs
     weights = 24 * width * (size.features + (layers - 1) * width) * powers
-    kept = 4 * (4 + 2 * powers + 2 * len(options)) * size.nodes * width * layers
-    kept += 32 * size.second_neighbours if second else 0  # twice at most while they are found
+    kept = 4 * (4 + 2 * powers) * size.nodes * width * layers
     # Torch keeps weights, scores and what goes back of each; compiled code a bit of a mask.
     each = layers if study.engine == "native" else 100 + 16 * layers
     attention = each * (size.edges + size.nodes) * heads if heads > 1 else 0

@@ -120,7 +120,7 @@ def _no_spectrum(graph: Graph) -> Spectrum:
 def _seconds(study: StudyPlan, graph: Graph, form: Form) -> float:
     """One epoch of a middling configuration."""
     params = study.parameters.at([0.5] * len(study.parameters.searched))
-    seeds = seed_pair(graph.name, study.columns.protocol, study.seed, 0, "repeat", graph.splits)
+    seeds = seed_pair(graph.name, study.columns.protocol, study.seed, 0, "repeat")
     rules = {"threads": study.threads, "engine": study.engine}
     spec = study.method.spec(graph, params, study.columns.protocol, seeds, **rules)
     nodes = search_nodes(graph, spec.protocol, spec.split_seed, study.outer_test)

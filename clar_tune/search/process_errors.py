@@ -6,12 +6,19 @@ and nobody hears of a failed trial. All else that a training raises is its resul
 
 import errno
 import re
+import sys
 from collections.abc import Iterator
+from traceback import FrameSummary, StackSummary, walk_tb
 
 import torch
 
 from clar_tune.errors import CannotImport
-from clar_tune.models import users_frame
+
+LIBRARIES = {
+    *("clar_tune", "torch", "torch_geometric", "numpy", "scipy", "numba", "llvmlite"),
+    *("lazy_loader", *sys.stdlib_module_names),
+}
+"""Modules whose lines tell a user nothing about the user's own."""
 
 EXHAUSTED = {
     *(errno.ENOMEM, errno.EAGAIN, errno.EMFILE, errno.ENFILE, errno.ENOSPC, errno.EDQUOT),
@@ -57,6 +64,16 @@ def breaks_process(error: BaseException) -> bool:
     if isinstance(error, CannotImport):
         return True  # the driver could: it is missing here
     return isinstance(error, ImportError | OSError) and users_frame(error) is None
+
+
+def users_frame(error: BaseException) -> FrameSummary | None:
+    """The last line of the user's own that an error came through."""
+    frames = [
+        (frame, line)
+        for frame, line in walk_tb(error.__traceback__)
+        if frame.f_globals.get("__name__", "").partition(".")[0] not in LIBRARIES
+    ]
+    return StackSummary.extract(iter(frames[-1:]), lookup_lines=False)[0] if frames else None
 
 
 def _is_final(error: BaseException) -> bool:

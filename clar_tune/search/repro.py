@@ -6,7 +6,7 @@ from pathlib import Path
 import torch
 
 from clar_tune.errors import GraphError
-from clar_tune.graphs import apply_variants
+from clar_tune.graphs import apply_variants, load
 from clar_tune.rows import FinalRow, RepeatRow
 from clar_tune.search.jobs import trained
 from clar_tune.space import Plan
@@ -38,8 +38,7 @@ class Difference:
 def repeat_training(row: RepeatRow, plan: Plan, data: Path | None) -> list[Difference]:
     """Train a row again, as its run did, and compare every number that it stored."""
     study = next(study for study in plan.studies if study.columns.study == row.study)
-    lookup = replace(plan.space.lookup, data=data)
-    plain = lookup.load(row.graph, plan.settings.preprocessing)
+    plain = load(row.graph, plan.settings.preprocessing, data)
     graph = apply_variants(plain, study.variant, study.seed)
     purpose, arm = ("final", row.arm) if isinstance(row, FinalRow) else ("repeat", "on")
     spec = study.spec(row.params, purpose, row.repeat, plain.hash, arm)

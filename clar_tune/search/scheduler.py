@@ -49,8 +49,7 @@ class Scheduler:
     ) -> None:
         self.plan, self.limits, self._write = plan, limits or Limits(), write
         self.hosts = hosts or Hosts()
-        options = plan.options
-        self._jobs = JobMaker(graph_hashes, options.trial_timeout, curves=options.curves)
+        self._jobs = JobMaker(graph_hashes, plan.options.trial_timeout)
         self.studies = [
             StudyState(place, planned, make_judge) for place, planned in enumerate(plan.studies)
         ]

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from clar_tune.graphs import SIGNALS, VARIANTS, Graph, Lookup
+from clar_tune.graphs import SIGNALS, VARIANTS, Graph, dataset_named
 from clar_tune.records import Value
 
 
@@ -33,15 +33,14 @@ class Size:
         )
 
     @staticmethod
-    def known(name: str, preprocessing: str, lookup: Lookup | None = None) -> "Size":
-        """The size of a graph by what is known of it, whether its files are here or not.
+    def known(name: str, preprocessing: str) -> "Size":
+        """The size of a graph by the catalogue, whether its files are here or not.
 
         Of ``released`` edges those that stand twice or join a node to itself are counted too;
         of ``NAME@hash`` the size is that of the version that the catalogue has. A graph of which
         it does not say how many features are not zero counts as if none were.
         """
-        dataset = (lookup or Lookup()).dataset(name)
-        facts, loaded = dataset.facts, dataset.loaded
+        facts, loaded = dataset_named(name).facts, dataset_named(name).loaded
         both = loaded and loaded.undirected if preprocessing == "undirected" else None
         return Size(
             nodes=facts.nodes,
@@ -60,11 +59,6 @@ class Size:
     def stored(self) -> int:
         """Features that are not zero and edges: by them a graph is large or not."""
         return self.entries + self.edges
-
-    @property
-    def second_neighbours(self) -> int:
-        """Pairs of nodes two steps apart, roughly; some nodes have many more edges than most."""
-        return min(self.nodes**2, 4 * self.edges**2 // max(self.nodes, 1))
 
     def varied(self, variant: Mapping[str, Value]) -> "Size":
         """The size of the graph that a condition makes of one of this size."""

@@ -18,19 +18,17 @@ class StartUp:
     """Points of one study, by the numbers of its first trials.
 
     Point 0 is the known one: the values that papers use, each moved to the nearest that the space
-    allows. Those after it come from scrambled Sobol sequences: one over the parameters of the
-    plain backbone and one over its options, which are the same for all methods of its group, and
-    one over those of the regularizer, which is the study's own. Where methods have other ranges
-    for a shared parameter, its place between their ends is what is equal.
+    allows. Those after it come from two scrambled Sobol sequences: one over the parameters of the
+    plain backbone, which is the same for all methods of its group, and one over those of the
+    regularizer, which is the study's own. Where methods have other ranges for a shared parameter,
+    its place between their ends is what is equal.
     """
 
     def __init__(self, plan: StudyPlan) -> None:
         self._plan, self._parameters = plan, plan.parameters
-        known, options = plan.method.plain.parameters(), plan.method.options
+        self._shared = sorted(plan.method.plain.parameters())
         searched = [parameter.name for parameter in plan.parameters.searched]
-        self._shared = sorted(known.keys() - options)
-        self._options = [] if options.isdisjoint(searched) else sorted(options)
-        self._own = [name for name in searched if name not in known]
+        self._own = [name for name in searched if name not in self._shared]
 
     def known(self) -> dict[str, Value]:
         """The configuration of values that papers use."""
@@ -43,10 +41,7 @@ class StartUp:
         """
         if attempt and not self._own:
             return self.drawn(number, attempt)
-        shared = {
-            **self._sobol(self._group_seed(), self._shared, number),
-            **self._sobol(self._group_seed("options"), self._options, number),
-        }
+        shared = self._sobol(self._group_seed(), self._shared, number)
         if attempt:
             draw = np.random.Generator(np.random.PCG64(self._seed(number, attempt)))
             own = dict(zip(self._own, draw.random(len(self._own)).tolist(), strict=True))
@@ -71,9 +66,9 @@ class StartUp:
             sequence.fast_forward(number - KNOWN)
         return dict(zip(names, sequence.random(1)[0].tolist(), strict=True))
 
-    def _group_seed(self, *of: str) -> int:
+    def _group_seed(self) -> int:
         graph, backbone, condition, _ = self._plan.group
-        return seed_for("start-up", self._plan.seed, graph, backbone, condition, *of)
+        return seed_for("start-up", self._plan.seed, graph, backbone, condition)
 
     def _seed(self, *of: int) -> int:
         c = self._plan.columns

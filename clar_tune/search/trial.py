@@ -17,7 +17,7 @@ COPIED = (
 
 OF_FINALS = (
     *("test_score", "test_balanced", "floor", "correct", "tested", "shift"),
-    *("balanced_floor", "curve"),
+    "balanced_floor",
 )
 """Columns of finals alone, as their results name them."""
 

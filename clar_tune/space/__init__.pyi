@@ -9,7 +9,6 @@ from .domains import (
     same as same,
     written as written,
 )
-from .given import Given as Given, space_from as space_from
 from .groups import EXCHANGING as EXCHANGING, FEWEST as FEWEST
 from .levels_reader import LEVELS as LEVELS
 from .model import (

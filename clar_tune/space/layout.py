@@ -35,7 +35,7 @@ def read_correlate(item: Item, sweeps: Sequence[Sweep]) -> Correlate:
         )
     (kind,) = kinds
     key = _key(items[kind], sweeps)
-    values = values_of_key(key, sweeps)
+    values = _values(key, sweeps)
     if len(values) < 2:
         raise items[kind].error(
             f"{key} has one value only, {written(values[0])}: nothing can be correlated. "
@@ -58,7 +58,7 @@ def _key(item: Item, sweeps: Sequence[Sweep]) -> str:
         return one_of("key of the conditions", name, known)
 
 
-def values_of_key(key: str, sweeps: Sequence[Sweep]) -> tuple[Value, ...]:
+def _values(key: str, sweeps: Sequence[Sweep]) -> tuple[Value, ...]:
     """Every value of a key, once."""
     found: dict[object, Value] = {}
     for value in (value for sweep in sweeps for value in sweep.values.get(key, ())):

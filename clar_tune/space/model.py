@@ -9,9 +9,8 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from clar_tune.errors import UnknownName
-from clar_tune.graphs import VARIANTS, Lookup, parameters_of
+from clar_tune.graphs import VARIANTS, dataset_named, parameters_of
 from clar_tune.records import Value, stored_as
-from clar_tune.rows import Question
 from clar_tune.space.domains import Fixed, written
 from clar_tune.space.parameters import Parameter, ParameterSet
 from clar_tune.switches import IDLE, arms_beside
@@ -113,8 +112,7 @@ class Levels:
 class Settings:
     """One way to run a space.
 
-    ``tuned``; ``paper`` for what the paper did; ``released`` for what its released code does;
-    ``tuned-gnn`` for backbones as others have tuned and published them.
+    ``tuned``; ``paper`` for what the paper did; ``released`` for what its released code does.
     """
 
     training: TrainingRules = TrainingRules()
@@ -195,7 +193,7 @@ class Space:
     methods: tuple[Method, ...]
     conditions: tuple[Sweep, ...]
     settings: Mapping[str, Settings]
-    """``tuned``, and ``paper``, ``released`` and ``tuned-gnn`` where they are given."""
+    """``tuned``, and ``paper`` and ``released`` where they are given."""
     margin: float = MARGIN
     """Effects that are smaller count as none."""
     paper: str | None = None
@@ -203,10 +201,6 @@ class Space:
     columns: tuple[str, ...] = ()
     """Keys of conditions that, with the method, make the columns of its table."""
     correlate: Correlate | None = None
-    questions: tuple[Question, ...] = ()
-    """What its comparison is to answer; the first one makes the headline."""
-    lookup: Lookup = field(default_factory=Lookup, compare=False, repr=False)
-    """Where its graphs are found."""
 
     @property
     def protocols(self) -> Mapping[str, str]:
@@ -288,7 +282,7 @@ class Space:
             arms = arms_beside(method.regularizer, plain=shared in plain)
             own = self.by_graph(settings, method, condition, self.graphs)
             for graph, parameters in own.items():
-                nodes = self.lookup.dataset(graph).facts.nodes
+                nodes = dataset_named(graph).facts.nodes
                 count = len(arms) if chosen.ablation else 0
                 yield chosen.most_trainings(parameters, nodes, count)
 

@@ -9,7 +9,7 @@ from clar_tune.records import stored_as
     *("settings", "graphs", "methods", "conditions", "protocol", "trials", "repeats", "finals"),
     *("sampler", "pruning", "selection", "outer_test", "seed", "threads", "cpus", "gpus"),
     *("trial_timeout", "first_trials"),
-    later=("device", "ablation", "engine", "curves"),
+    later=("device", "ablation", "engine"),
     replicates="searches",
 )
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,5 +44,3 @@ class Options:
     """Whether winners are confirmed with their penalties switched off as well."""
     engine: str | None = None
     """What to train with, one of ``ENGINE_CHOICES``."""
-    curves: bool = False
-    """Whether finals keep the validation loss of every epoch."""

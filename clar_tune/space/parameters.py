@@ -77,14 +77,6 @@ class ParameterSet:
         """Those with more than one value."""
         return tuple(p for p in self.parameters if p.domain.count != 1)
 
-    def altered(self, defaults: Mapping[str, Any]) -> set[str]:
-        """Names of those that some configuration has at another value than their default."""
-        return {
-            parameter.name
-            for parameter in self.parameters
-            if parameter.domain.count != 1 or parameter.domain.at(0.0) != defaults[parameter.name]
-        }
-
     @property
     def stored(self) -> dict[str, dict[str, Any]]:
         """As a manifest keeps them, by name."""

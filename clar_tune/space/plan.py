@@ -10,6 +10,7 @@ from clar_tune.graphs import (
     check_protocol,
     check_size,
     check_variant,
+    dataset_named,
     metric_of,
     variant_of,
 )
@@ -87,8 +88,8 @@ def make_plan(space: Space, options: Options) -> Plan:
     _refuse_doubles("--methods", [method.name for method in methods])
     _check_conditions(space, options, (*space.methods, *methods))
     for graph in graphs:
-        splits = space.lookup.dataset(graph).splits
-        check_protocol(graph, _protocol(space, settings, options, graph), splits)
+        dataset_named(graph)
+        check_protocol(graph, _protocol(space, settings, options, graph))
         _check_outer_test(options, _protocol(space, settings, options, graph))
     pairs = [(method, c) for method in methods for c in _conditions(space, options, method)]
     check_studies(len(graphs) * options.replicates * len(pairs))
@@ -232,16 +233,14 @@ def _subject(
 def _studies(
     space: Space, options: Options, settings: Settings, graph: str, subject: _Subject
 ) -> Iterator[StudyPlan]:
-    method, condition = subject.method, subject.condition
-    dataset = space.lookup.dataset(graph)
+    method, condition, dataset = subject.method, subject.condition, dataset_named(graph)
     rules = settings.search.on(dataset.facts.nodes)
     protocol, variant = _protocol(space, settings, options, graph), variant_of(condition)
     metric = metric_of(variant, dataset.metric)
     check_size(variant, graph, dataset.facts.nodes)
     check_objective(metric, protocol, settings.training.select, method)
     device, asked = options.device or "cpu", settings.training
-    altered = subject.parameters[graph].altered(method.parameters())
-    engine = choose_engine(asked.engine, method, metric, asked.select, device, altered).engine
+    engine = choose_engine(asked.engine, method, metric, asked.select, device).engine
     for search in range(options.replicates):
         yield StudyPlan(
             columns=StudyColumns(
@@ -273,5 +272,4 @@ def _studies(
             ablation=settings.ablation,
             engine=engine,
             known=known_elsewhere(method, graph),
-            splits=dataset.splits,
         )

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, TypeVar
 
 from clar_tune.errors import ClarTuneError, SpaceError
-from clar_tune.graphs import Lookup
+from clar_tune.graphs import dataset_named
 from clar_tune.paper import TABLES
 from clar_tune.space.domains import Choice
 from clar_tune.space.layout import read_columns, read_correlate
 from clar_tune.space.levels_reader import LEVELS, read_levels
-from clar_tune.space.mistakes import Mistakes, each
 from clar_tune.space.model import MARGIN, Levels, Space, Sweep
-from clar_tune.space.questions import read_questions
 from clar_tune.space.settings_reader import (
     BLOCK,
     GROUND,
     RULES,
     SETTINGS,
-    ReadSettings,
     read_preprocessing,
     read_settings,
 )
@@ -33,7 +29,7 @@ if TYPE_CHECKING:
 
 NEEDED = ("graphs", "methods", "settings")
 OPTIONAL = (
-    *("description", "paper", "margin", "question", "conditions", "columns", "correlate"),
+    *("description", "paper", "margin", "conditions", "columns", "correlate"),
     *RULES,
     *GROUND,
 )
@@ -41,78 +37,44 @@ OPTIONAL = (
 T = TypeVar("T")
 
 
-def parse_space(text: str, name: str, origin: str, lookup: Lookup | None = None) -> Space:
-    """The space that ``text`` describes; ``origin`` names it in errors, usually its file.
-
-    All mistakes are refused together. What depends on a wrong part is not looked at: the
-    parameters of methods that there are not, say. ``lookup`` finds its graphs; those of the user's
-    own are read, or imported, for that.
-    """
+def parse_space(text: str, name: str, origin: str) -> Space:
+    """The space that ``text`` describes; ``origin`` names it in errors, usually its file."""
     from clar_tune.space.validate import check_space  # it asks methods, which need torch
 
-    lookup, mistakes = lookup or Lookup(), Mistakes()
-    items = _parts(read_items(text, origin), mistakes)
-    guessed = bool(mistakes)  # what is missing may be what a wrong key was meant to be
-
-    def part(key: str, read: Callable[[Item], T]) -> T | None:
-        return mistakes.read(lambda: read(items[key])) if key in items else None
-
-    graphs = part("graphs", lambda item: _distinct(item, partial(_graph, lookup)))
-    methods = part("methods", lambda item: _distinct(item, _method))
-    sweeps = part("conditions", lambda item: _sweeps(item, methods))
-    swept = ("conditions" not in items and not guessed) or sweeps is not None
-    columns = part("columns", lambda item: read_columns(item, sweeps or ())) if swept else None
-    correlate = part("correlate", lambda i: read_correlate(i, sweeps or ())) if swept else None
-    asked = None
-    if methods is not None and swept:
-        asked = part("question", lambda item: read_questions(item, methods, sweeps or ()))
-    read = ReadSettings({}, frozenset())
-    if "settings" in items:
-        with mistakes.noted():
-            read = read_settings(items, graphs, methods, lookup, mistakes)
+    root = read_items(text, origin)
+    items = root.entries((*NEEDED, *OPTIONAL))
+    for needed in NEEDED:
+        if needed not in items:
+            raise root.error(f"`{needed}` is missing. It must be given.")
+    graphs = _distinct(items["graphs"], _graph)
+    methods = _distinct(items["methods"], _method)
+    sweeps = _sweeps(items["conditions"], methods) if "conditions" in items else ()
     space = Space(
         name=name,
-        description=part("description", Item.text) or "",
+        description=items["description"].text() if "description" in items else "",
         text=text,
-        graphs=graphs or (),
-        methods=methods or (),
-        conditions=sweeps or (),
-        settings=read.settings,
-        margin=part("margin", share_of_points) or MARGIN,
-        paper=part("paper", _paper),
-        columns=columns or (),
-        correlate=correlate,
-        questions=asked or (),
-        lookup=lookup,
+        graphs=graphs,
+        methods=methods,
+        conditions=sweeps,
+        settings=read_settings(items, graphs, methods),
+        margin=share_of_points(items["margin"]) if "margin" in items else MARGIN,
+        paper=_paper(items),
+        columns=read_columns(items["columns"], sweeps) if "columns" in items else (),
+        correlate=read_correlate(items["correlate"], sweeps) if "correlate" in items else None,
     )
-    with mistakes.noted():
-        check_space(space, items, mistakes, whole=read.whole if swept else frozenset())
-    mistakes.check()
+    check_space(space, items)
     return space
 
 
 def stored_levels(text: str, settings: str, origin: str) -> Levels:
     """The parameters that the space of a stored run gives; asks no method, and needs no torch."""
-    mistakes = Mistakes()
-    levels = read_levels(_stored_block(read_items(text, origin), settings), mistakes)
-    mistakes.check()
-    return levels
+    return read_levels(_stored_block(read_items(text, origin), settings))
 
 
 def stored_preprocessing(text: str, settings: str, origin: str) -> str:
     """How the space of a stored run prepares its graphs."""
     item = read_items(text, origin)
     return read_preprocessing({**item.entries(), **_stored_block(item, settings)})
-
-
-def _parts(root: Item, mistakes: Mistakes) -> dict[str, Item]:
-    """What stands at the top of a file; there must be what every space needs."""
-    items = root.entries((*NEEDED, *OPTIONAL), mistakes)
-    missing = [] if mistakes else [f"`{key}`" for key in NEEDED if key not in items]
-    if missing:
-        others = f", and so must {' and '.join(missing[1:])}" if missing[1:] else ""
-        mistakes.note(root.error(f"{missing[0]} is missing. It must be given{others}."))
-    return items
 
 
 def _stored_block(item: Item, settings: str) -> dict[str, Item]:
@@ -128,26 +90,23 @@ def _stored_block(item: Item, settings: str) -> dict[str, Item]:
 def _distinct(item: Item, read: Callable[[str], T]) -> tuple[T, ...]:
     """What ``read`` makes of each text of a list; none may stand twice."""
     found: dict[T, None] = {}
-
-    def add(element: Item) -> None:
+    for element in item.elements():
         text = element.text()
         with element.blamed():
             value = read(text)
         if value in found:
             raise element.error(f"{text} stands twice. Keep one of them.")
         found[value] = None
-
-    each(add, item.elements())
     return tuple(found)
 
 
-def _graph(lookup: Lookup, name: str) -> str:
-    lookup.dataset(name)
+def _graph(name: str) -> str:
+    dataset_named(name)
     return name
 
 
 def _method(name: str) -> Method:
-    from clar_tune.models import Method, at_users_line
+    from clar_tune.models import Method
 
     method = Method.parse(name)
     try:
@@ -155,38 +114,32 @@ def _method(name: str) -> Method:
     except ClarTuneError:
         raise
     except Exception as error:  # a user's own module may raise anything
-        reason = f"({type(error).__name__}: {error}){at_users_line(error)}"
-        raise SpaceError(f"{name}: cannot be imported {reason}.") from error
+        reason = f"{type(error).__name__}: {error}"
+        raise SpaceError(f"{name}: cannot be imported ({reason}).") from error
     return method
 
 
-def _paper(item: Item) -> str:
-    return item.check(lambda v: one_of("table of the paper", v, TABLES))
+def _paper(items: Mapping[str, Item]) -> str | None:
+    if "paper" not in items:
+        return None
+    return items["paper"].check(lambda v: one_of("table of the paper", v, TABLES))
 
 
-def _sweeps(item: Item, methods: tuple[Method, ...] | None) -> tuple[Sweep, ...]:
-    """All sweeps; names of methods are judged only if it is known which there are."""
-    names = None if methods is None else [method.name for method in methods]
-    return tuple(each(lambda block: _sweep(block, names), item.elements()))
+def _sweeps(item: Item, methods: tuple[Method, ...]) -> tuple[Sweep, ...]:
+    return tuple(_sweep(block, [method.name for method in methods]) for block in item.elements())
 
 
-def _sweep(block: Item, names: list[str] | None) -> Sweep:
-    mistakes = Mistakes()
-    items = block.entries(("sweep", "methods"), mistakes)
+def _sweep(block: Item, names: list[str]) -> Sweep:
+    items = block.entries(("sweep", "methods"))
     entries = items["sweep"].entries() if "sweep" in items else {}
-    if not entries and not mistakes:
-        mistakes.note(
-            block.error("`sweep` is missing or empty. Write `sweep: {parameter: [values]}`.")
-        )
+    if not entries:
+        raise block.error("`sweep` is missing or empty. Write `sweep: {parameter: [values]}`.")
     values = {}
     for name, entry in entries.items():
-        with mistakes.noted():
-            listed = tuple(each(Item.value, entry.elements()))
-            with entry.blamed():
-                values[name] = Choice(listed).values
+        listed = tuple(element.value() for element in entry.elements())
+        with entry.blamed():
+            values[name] = Choice(listed).values
     chosen: tuple[str, ...] = ()
-    with mistakes.noted():
-        if "methods" in items and names is not None:
-            chosen = _distinct(items["methods"], lambda name: one_of("method", name, names))
-    mistakes.check()
+    if "methods" in items:
+        chosen = _distinct(items["methods"], lambda name: one_of("method", name, names))
     return Sweep(values, chosen, {name: entry.place for name, entry in entries.items()})

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from clar_tune.graphs import PREPROCESSINGS, Dataset, Lookup, check_protocol
+from clar_tune.graphs import PREPROCESSINGS, check_protocol, dataset_named
 from clar_tune.precision import Precision
 from clar_tune.records import ENGINE_CHOICES, OPTIMIZERS, SELECTIONS, STOPS
 from clar_tune.space.bounds import LARGEST_COUNT, MOST_BUDGET
 from clar_tune.space.levels_reader import LEVELS, read_levels
-from clar_tune.space.mistakes import Mistakes
 from clar_tune.space.model import SAMPLERS, SearchRules, Settings, TrainingRules
 from clar_tune.space.single_values import Read, among, read_each, share_of_points, within
 from clar_tune.space.yaml_nodes import Item
@@ -19,7 +18,7 @@ from clar_tune.space.yaml_nodes import Item
 if TYPE_CHECKING:
     from clar_tune.models import Method
 
-SETTINGS = ("tuned", "paper", "released", "tuned-gnn")
+SETTINGS = ("tuned", "paper", "released")
 RULES = ("training", "search", "finals", "ablation")
 GROUND = ("protocol", "preprocessing")
 """What numbers stand on; files of former versions have one for all settings, at the top."""
@@ -32,86 +31,36 @@ USUAL = {
     "tuned": Settings(TrainingRules(select="accuracy"), _SEARCH_RULES, finals=20),
     "paper": Settings(TrainingRules(select="loss"), _SEARCH_RULES, finals=20),
     "released": Settings(TrainingRules(select="loss"), _SEARCH_RULES, finals=20),
-    "tuned-gnn": Settings(TrainingRules(select="accuracy"), _SEARCH_RULES, finals=20),
 }
 """What a block has that says nothing."""
-USUAL_PROTOCOL = {
-    "tuned": RANDOM,
-    "paper": BALANCED,
-    "released": BALANCED,
-    "tuned-gnn": RANDOM,
-}
+USUAL_PROTOCOL = {"tuned": RANDOM, "paper": BALANCED, "released": BALANCED}
 FORMER = Settings(TrainingRules(select="loss"), SearchRules(repeats=9), finals=10)
 """What a block of a file with a ground at the top has that says nothing, as it always had."""
 
 
-class ReadSettings(NamedTuple):
-    """The settings by name, with what is wrong left out of them."""
-
-    settings: dict[str, Settings]
-    whole: frozenset[str]
-    """Those whose parameters were all read."""
-
-
 def read_settings(
-    items: Mapping[str, Item],
-    graphs: tuple[str, ...] | None,
-    methods: tuple[Method, ...] | None,
-    lookup: Lookup,
-    mistakes: Mistakes,
-) -> ReadSettings:
-    """The settings; ``items`` are those of the whole file.
-
-    What depends on graphs or methods is not looked at where these were refused.
-    """
-    known = None if graphs is None else {graph: lookup.dataset(graph) for graph in graphs}
-    unknown = Mistakes()
-    given = items["settings"].entries(SETTINGS, unknown)
-    if "tuned" not in given and not unknown:
-        unknown.note(
-            items["settings"].error("`tuned` is missing: what the search may choose from.")
-        )
-    mistakes.note_all(unknown)
+    items: Mapping[str, Item], graphs: tuple[str, ...], methods: tuple[Method, ...]
+) -> dict[str, Settings]:
+    """The settings by name; ``items`` are those of the whole file."""
+    given = items["settings"].entries(SETTINGS)
+    if "tuned" not in given:
+        raise items["settings"].error("`tuned` is missing: what the search may choose from.")
     former = "protocol" in items
     if "preprocessing" in items and not former:
-        mistakes.note(
-            items["preprocessing"].error(
-                "it belongs to a block of settings, as `protocol` does. Move it there."
-            )
+        raise items["preprocessing"].error(
+            "it belongs to a block of settings, as `protocol` does. Move it there."
         )
-    found, whole = dict[str, Settings](), set[str]()
+    found = {}
     for name, block in given.items():
-        with mistakes.noted():
-            wrong = Mistakes()
-            own = block.entries((*BLOCK, *LEVELS), wrong)
-            levels = read_levels(own, wrong, methods, graphs or ())
-            whole |= set() if wrong else {name}
-            mistakes.note_all(wrong)
-            usual = _with_rules(FORMER if former else USUAL[name], items, mistakes)
-            found[name] = replace(
-                _with_rules(usual, own, mistakes),
-                **_ground(name, block, items if former else None, own, known, mistakes),
-                levels=levels,
-            )
-    return ReadSettings(found, frozenset(whole))
-
-
-def _ground(
-    name: str,
-    block: Item,
-    former: Mapping[str, Item] | None,
-    own: Mapping[str, Item],
-    graphs: Mapping[str, Dataset] | None,
-    mistakes: Mistakes,
-) -> dict[str, Any]:
-    """What the numbers of a block stand on."""
-    found: dict[str, Any] = {}
-    with mistakes.noted():
-        ground = own if former is None else _former_ground(former, own)
-        with mistakes.noted():
-            found["preprocessing"] = read_preprocessing(ground)
-        if graphs is not None:
-            found["protocols"] = _protocols(name, block, ground, graphs)
+        own = block.entries((*BLOCK, *LEVELS))
+        ground = _former_ground(items, own) if former else own
+        usual = _with_rules(FORMER if former else USUAL[name], items)
+        found[name] = replace(
+            _with_rules(usual, own),
+            protocols=_protocols(name, block, ground, graphs),
+            preprocessing=read_preprocessing(ground),
+            levels=read_levels(own, methods),
+        )
     return found
 
 
@@ -125,13 +74,18 @@ def _former_ground(items: Mapping[str, Item], own: Mapping[str, Item]) -> Mappin
     return items
 
 
-def _with_rules(usual: Settings, items: Mapping[str, Item], mistakes: Mistakes) -> Settings:
-    """``usual`` with the rules that are given; those that are wrong are noted and left out."""
-    for name, changed in _CHANGES.items():
-        if name in items:
-            with mistakes.noted():
-                usual = replace(usual, **changed(usual, items[name]))
-    return usual
+def _with_rules(usual: Settings, items: Mapping[str, Item]) -> Settings:
+    """``usual`` with the rules that are given."""
+    changed: dict[str, Any] = {}
+    if "training" in items:
+        changed["training"] = replace(usual.training, **read_each(items["training"], _TRAINING))
+    if "search" in items:
+        changed["search"] = usual.search.changed(**read_each(items["search"], _SEARCH))
+    if "finals" in items:
+        changed |= _finals(items["finals"])
+    if "ablation" in items:
+        changed["ablation"] = items["ablation"].flag()
+    return replace(usual, **changed)
 
 
 def _finals(item: Item) -> dict[str, Any]:
@@ -152,31 +106,26 @@ def _finals(item: Item) -> dict[str, Any]:
 
 
 def _protocols(
-    name: str, block: Item, ground: Mapping[str, Item], graphs: Mapping[str, Dataset]
+    name: str, block: Item, ground: Mapping[str, Item], graphs: tuple[str, ...]
 ) -> dict[str, str]:
     """One protocol for all graphs, a mapping that names every graph, or the usual one."""
     if "protocol" not in ground:
         return dict.fromkeys(graphs, _usual_protocol(name, block, graphs))
-    item, unknown = ground["protocol"], Mistakes()
-    items = item.entries(graphs, unknown) if item.is_mapping else dict.fromkeys(graphs, item)
-    mistakes = Mistakes()
-    for graph, dataset in graphs.items():
-        with mistakes.noted():
-            if graph in items:
-                with items[graph].blamed():
-                    check_protocol(graph, str(items[graph].value()), dataset.splits)
-            elif not unknown:
-                raise item.error(f"{graph} has no protocol. Name every graph of the space.")
-    mistakes.note_all(unknown)
-    mistakes.check()
+    item = ground["protocol"]
+    items = item.entries(graphs) if item.is_mapping else dict.fromkeys(graphs, item)
+    for graph in graphs:
+        if graph not in items:
+            raise item.error(f"{graph} has no protocol. Name every graph of the space.")
+        with items[graph].blamed():
+            check_protocol(graph, str(items[graph].value()))
     return {graph: items[graph].text() for graph in graphs}
 
 
-def _usual_protocol(name: str, block: Item, graphs: Mapping[str, Dataset]) -> str:
+def _usual_protocol(name: str, block: Item, graphs: tuple[str, ...]) -> str:
     usual = USUAL_PROTOCOL[name]
-    for graph, dataset in graphs.items():
+    for graph in graphs:
         # Of two classes as unequal as those of graphs by ROC AUC, one would train whole.
-        if usual == BALANCED and dataset.metric == "roc_auc":
+        if usual == BALANCED and dataset_named(graph).metric == "roc_auc":
             raise block.error(
                 f"{graph} has no protocol: {usual}, which {name} settings have, is not for binary "
                 "graphs. Add `protocol` with one for every graph of the space."
@@ -192,18 +141,6 @@ def read_preprocessing(ground: Mapping[str, Item]) -> str:
 
 
 _count = within(1, MOST_BUDGET)
-
-Changes = Callable[[Settings, Item], dict[str, Any]]
-
-_CHANGES: dict[str, Changes] = {
-    "training": lambda usual, item: {
-        "training": replace(usual.training, **read_each(item, _TRAINING))
-    },
-    "search": lambda usual, item: {"search": usual.search.changed(**read_each(item, _SEARCH))},
-    "finals": lambda usual, item: _finals(item),
-    "ablation": lambda usual, item: {"ablation": item.flag()},
-}
-"""What each rule changes."""
 
 _TRAINING: dict[str, Read] = {
     "max_epochs": within(1, LARGEST_COUNT),

@@ -1,44 +1,36 @@
 """Where space files lie, and their names."""
 
+import re
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
 from clar_tune.errors import SpaceError, UnknownName
-from clar_tune.graphs import Lookup
 from clar_tune.space.bounds import MOST_BYTES
 from clar_tune.space.model import Space
 from clar_tune.space.reader import parse_space
-from clar_tune.validation import NAME
 
 _PACKAGE = Path(__file__).parents[1]
-
-NAMES = "Use small letters, digits and hyphens, with a letter first."
-"""What a space may be called."""
+_NAME = re.compile(r"[a-z][a-z0-9-]*")
 
 
-def load_space(name_or_file: str, lookup: Lookup | None = None) -> Space:
-    """The space that ships under a name, or that of a file; ``lookup`` finds its graphs."""
+def load_space(name_or_file: str) -> Space:
+    """The space that ships under a name, or that of a file."""
     shipped, file = shipped_spaces(), Path(name_or_file)
     if name_or_file in shipped:
         file = shipped[name_or_file]
     elif file.suffix not in (".yaml", ".yml") and not file.is_file():
         raise UnknownName("space", name_or_file, shipped)
-    if not is_space_name(file.stem):
+    if not _NAME.fullmatch(file.stem):
         raise SpaceError(
             f"{name_or_file}: a space is named after its file, and {file.stem!r} is no name. "
-            f"{NAMES}"
+            "Use small letters, digits and hyphens, with a letter first."
         )
     try:
         text = _text(file)
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise SpaceError(f"{name_or_file}: the file cannot be read ({reason}).") from error
-    return parse_space(text, file.stem, str(name_or_file), lookup)
-
-
-def is_space_name(name: str) -> bool:
-    """Whether a space may be called so."""
-    return NAME.fullmatch(name) is not None
+    return parse_space(text, file.stem, str(name_or_file))
 
 
 def _text(file: Path) -> str:

@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from clar_tune.records import Value
-from clar_tune.space.mistakes import Mistakes
 from clar_tune.space.yaml_nodes import Item
 from clar_tune.validation import number, one_of, whole
 
@@ -12,13 +11,8 @@ Read = Callable[[Item], Value]
 
 
 def read_each(item: Item, readers: Mapping[str, Read]) -> dict[str, Any]:
-    """What the readers of its keys make of a mapping; whatever is wrong is refused together."""
-    mistakes, made = Mistakes(), dict[str, Any]()
-    for name, entry in item.entries(readers, mistakes).items():
-        with mistakes.noted():
-            made[name] = readers[name](entry)
-    mistakes.check()
-    return made
+    """What the readers of its keys make of a mapping."""
+    return {name: readers[name](entry) for name, entry in item.entries(readers).items()}
 
 
 def within(low: int, high: int) -> Callable[[Item], int]:

@@ -52,8 +52,6 @@ class StudyPlan:
     """What trains it: ``training.engine`` as it could be had when the run was planned."""
     known: Params | None = None
     """Weights that its search begins with, where its graph has others than the usual ones."""
-    splits: int = 0
-    """How many splits its graph comes with, if that is the user's own."""
 
     @property
     def group(self) -> Group:
@@ -97,15 +95,7 @@ class StudyPlan:
             precision=to_stored(self.precision),
             engine=self.engine,
             known=self.known,
-            unsaid=self._unsaid or None,
         )
-
-    @property
-    def _unsaid(self) -> dict[str, Value]:
-        """Defaults of searched parameters that configurations leave out there."""
-        defaults, silent = self.method.parameters(), self.method.silent
-        names = (parameter.name for parameter in self.parameters.searched)
-        return {name: defaults[name] for name in names if name in silent}
 
     def begun_as(self, before: PlannedStudy | None) -> "StudyPlan":
         """The plan with what was decided when its run began; without that, as once was usual."""
@@ -150,9 +140,7 @@ class StudyPlan:
         finals are those that ``arms_of`` gives it.
         """
         of, training = self.columns, self.training
-        split_seed, init_seed = seed_pair(
-            of.graph, of.protocol, self.seed, index, purpose, self.splits
-        )
+        split_seed, init_seed = seed_pair(of.graph, of.protocol, self.seed, index, purpose)
         return TrainSpec(
             graph=of.graph,
             graph_hash=varied_hash(graph_hash, self.variant, self.seed),

@@ -18,7 +18,6 @@ from clar_tune.space.bounds import (
     MOST_CHARACTERS,
     MOST_VALUES,
 )
-from clar_tune.space.mistakes import Mistakes
 
 T = TypeVar("T")
 
@@ -72,25 +71,18 @@ class Item:
         """Whether it has elements."""
         return isinstance(self.node, yaml.SequenceNode)
 
-    def entries(
-        self, allowed: Collection[str] | None = None, mistakes: Mistakes | None = None
-    ) -> dict[str, "Item"]:
-        """The items of a mapping by key; all keys must be ``allowed`` ones, if those are given.
-
-        Others are refused together; with ``mistakes`` they are noted there and left out.
-        """
+    def entries(self, allowed: Collection[str] | None = None) -> dict[str, "Item"]:
+        """The items of a mapping by key; all keys must be ``allowed`` ones, if those are given."""
         if not isinstance(self.node, yaml.MappingNode) or self.node.tag != f"{_TAG}map":
             raise self.error(f"a mapping (`key: value`) is needed, got {self._shown()}.")
-        found, refused = {}, Mistakes()
-        unknown = refused if mistakes is None else mistakes
+        found = {}
         for key, node in self.node.value:
             name = str(key.value)
             if allowed is not None and name not in allowed:
-                place = Item(key, self.origin, self._inside(name))
-                unknown.note(place.error(UnknownName("key", name, allowed)))
-            else:
-                found[name] = Item(node, self.origin, self._inside(name))
-        refused.check()
+                raise Item(key, self.origin, self._inside(name)).error(
+                    UnknownName("key", name, allowed)
+                )
+            found[name] = Item(node, self.origin, self._inside(name))
         return found
 
     def elements(self) -> list["Item"]:

@@ -125,19 +125,6 @@ class Files:
         except FAILURES as error:
             raise self._refused("removed", path, error) from error
 
-    def move(self, path: str, target: str) -> None:
-        """Give a file another name, under which there is none."""
-        try:
-            try:
-                self.filesystem.move(self.full(path), self.full(target))
-            except FileNotFoundError:  # object stores need no folders; other filesystems do
-                self.filesystem.create_dir(os.path.dirname(self.full(target)))
-                self.filesystem.move(self.full(path), self.full(target))
-            if self.local:
-                sync_folder(Path(self.full(target)).parent)
-        except FAILURES as error:
-            raise self._refused("moved", path, error) from error
-
     def _put(self, path: str, data: Any) -> None:
         try:
             stream = self.filesystem.open_output_stream(self.full(path))

@@ -1,19 +1,21 @@
 """Names of runs."""
 
+import re
 import secrets
 import string
 from datetime import UTC, datetime
 
 from clar_tune.errors import StoreError
-from clar_tune.validation import NAME
 
 LATEST = "latest"
 """Stands for the newest run, and names none."""
 
+_NAME = re.compile(r"[a-z][a-z0-9-]*")
+
 
 def is_name(text: str) -> bool:
     """Whether a run can have this name."""
-    return NAME.fullmatch(text) is not None and text != LATEST
+    return _NAME.fullmatch(text) is not None and text != LATEST
 
 
 def check_name(text: str) -> None:

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from clar_tune.errors import StoreError
-from clar_tune.rows import FLOATS, JSON, SORTED_JSON, TABLES, USED_UP, Row
+from clar_tune.rows import JSON, SORTED_JSON, TABLES, USED_UP, Row
 
 APPENDED = ("repeats", "finals")
 """Tables whose rows never change once they are written."""
@@ -36,7 +36,6 @@ _ARROW = {
     bool: pa.bool_(),
     float: pa.float64(),
     bytes: pa.binary(),
-    FLOATS: pa.list_(pa.float32()),
     "int32": pa.int32(),
     "int64": pa.int64(),
     datetime: pa.timestamp("us", tz="UTC"),
@@ -104,7 +103,6 @@ _PYTHON: dict[Any, tuple[type, ...]] = {
     bool: (bool,),
     datetime: (str,),
     bytes: (str,),
-    FLOATS: (tuple, list),
 }
 
 
@@ -119,14 +117,6 @@ def rows_of(kind: type[Kind], found: pa.Table) -> list[Kind]:
         for row in rows:
             row["notes"] = [note for note in row["notes"] if note != USED_UP]
     return [kind(**row) for row in rows]
-
-
-def json_values(table: str, found: pa.Table) -> dict[str, list[Any]]:
-    """The columns of JSON, as what their texts hold."""
-    return {
-        name: [_decoded(text, f"{table}, column {name}") for text in found[name].to_pylist()]
-        for name in _json_columns(table)
-    }
 
 
 def plain(table: str, row: Row) -> dict[str, Any]:

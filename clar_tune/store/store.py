@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -16,7 +16,6 @@ from clar_tune.store.addresses import resolve
 from clar_tune.store.fence import Seen
 from clar_tune.store.files import Files
 from clar_tune.store.holder import CAREFUL, DEFAULT_TIMES, Access, LeaseTimes, free
-from clar_tune.store.housekeeping import held, move_files, remove_files, remove_folders
 from clar_tune.store.journal import read_wal, wal_path
 from clar_tune.store.lease import Lease, fence_of, read_lease
 from clar_tune.store.parquet import Part, encoded, numbered, parts_in
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
 
 _MANIFEST = re.compile(r"runs/run=(?P<run>[a-z][a-z0-9-]*)/.+")
 _READERS = 8
-_FINALS = [column.name for column in fields(FinalRow) if column.name != "curve"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,16 +85,12 @@ class Store:
         """What reading came across and left out, one line each."""
         return list(self._damaged)
 
-    def named(self, name: str) -> StoredRun | None:
-        """The run with this whole name, if there is one."""
-        row = read_manifest(self._files, name) if is_name(name) else None
-        return None if row is None else StoredRun(name, row)
-
     def find(self, text: str) -> StoredRun:
         """The run with this name, with a name that begins so, or the ``latest``."""
-        exact = self.named(text)
-        if exact is not None:
-            return exact
+        if is_name(text):
+            row = read_manifest(self._files, text)
+            if row is not None:
+                return StoredRun(text, row)
         runs = self.runs()
         if not runs:
             raise StoreError(f"store {self.url} has no runs. Start one with `clar-tune run`.")
@@ -170,26 +164,6 @@ class Store:
                 lease.release(clean=False)
             raise
 
-    def remove(self, run: str) -> None:
-        """Remove a run with all of its rows; refused while a driver is at work."""
-        lease = self._lease(run)
-        with held(lease):
-            remove_files(self._files, run, lease)
-        remove_folders(self._files, run)
-
-    def rename(self, run: str, name: str) -> None:
-        """Give a run another name; refused while a driver is at work, or if the name is taken."""
-        self.check_new(name)
-        self.reopen(run).close()  # what its last driver left unflushed is filed under its name
-        lease = self._lease(run)
-        with held(lease), held(self._lease(name)):
-            move_files(self._files, run, name, lease)
-        remove_folders(self._files, run)
-
-    def note(self, run: str, text: str) -> None:
-        """Change what the manifest of a run says about it; refused while a driver is at work."""
-        self.reopen(run).close(note=text)
-
     def driven(self, run: StoredRun) -> bool:
         """Whether some driver seems to work on a run; nobody waits to be sure of it.
 
@@ -203,8 +177,8 @@ class Store:
         return rows_of(TrialRow, read_table(self._files, "trials", run))
 
     def finals(self, run: str) -> list[FinalRow]:
-        """Finals of a run in order of arrival, without their curves, which only SQL asks for."""
-        return rows_of(FinalRow, read_table(self._files, "finals", run, _FINALS))
+        """Finals of a run in order of arrival."""
+        return rows_of(FinalRow, read_table(self._files, "finals", run))
 
     def repeat_scores(self, run: str) -> Iterator[RepeatScore]:
         """What decisions need of the repeats of a run, in order of arrival."""

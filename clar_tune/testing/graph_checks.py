@@ -219,7 +219,6 @@ def _check_protocols(subject: Subject, graph: Graph, protocol: str | None) -> No
         name
         for name, known in PROTOCOLS.items()
         if known.held_out == held_out and known.applies_to(graph.name)
-        if graph.splits or not known.own
     ]
     names = fitting if protocol is None else [protocol]
     refusals = [_refusal(subject, graph, name) for name in names]
@@ -232,7 +231,7 @@ def _refusal(subject: Subject, graph: Graph, protocol: str) -> str:
     try:
         check_split(graph, protocol)
         if PROTOCOLS[protocol].held_out:
-            split_seed, _ = seed_pair(graph.name, protocol, 0, 0, "repeat", graph.splits)
+            split_seed, _ = seed_pair(graph.name, protocol, 0, 0, "repeat")
             nodes = search_nodes(graph, protocol, split_seed)
             test = test_nodes(graph, protocol, split_seed)
             parts = {"train": nodes.train, "val": nodes.val, "test": test}

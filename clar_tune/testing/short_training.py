@@ -17,10 +17,9 @@ PROTOCOL = "random-60-20-20"
 SEEDS = (0, 1)
 
 
-def engines_of(method: Method, params: Params) -> list[str]:
-    """The engines that train a method: torch all, the native one most that are built in."""
-    altered = method.altered(params)
-    chosen = choose_engine("native", method, TWO_RINGS.metric, "loss", altered=altered).engine
+def engines_of(method: Method) -> list[str]:
+    """The engines that train a method: torch all, the native one those that are built in."""
+    chosen = choose_engine("native", method, TWO_RINGS.metric, "loss").engine
     return ["torch", "native"] if chosen == "native" else ["torch"]
 
 
@@ -34,7 +33,7 @@ def trained(method: Method, params: Params, engine: str = "torch") -> tuple[Trai
 
 def check_training(subject: Subject, method: Method, params: Params) -> None:
     """It can be trained by each engine, and equal seeds give equal numbers to the last digit."""
-    for engine in engines_of(method, params):
+    for engine in engines_of(method):
         by = "" if engine == "torch" else f" by the {engine} engine"
         _check_training(subject.on(f"{TWO_RINGS.name}{by}"), method, params, engine)
 

@@ -20,7 +20,6 @@ from .devices import (
     use_deterministic_algorithms as use_deterministic_algorithms,
 )
 from .engines import (
-    Fit as Fit,
     Form as Form,
     choose_engine as choose_engine,
     cpu_of as cpu_of,

@@ -1,12 +1,9 @@
 """One training by the engine that its specification names, and which engine that is."""
 
 import math
-from collections.abc import Collection, Mapping
 from typing import NamedTuple, Protocol
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from clar_tune.engine import cannot, has_numba, team_size
@@ -44,14 +41,6 @@ class Fit(Protocol):
     def logits(self) -> Tensor:
         """[N, C] of the selected epoch, in evaluation mode; numbers in regression."""
 
-    @property
-    def curve(self) -> NDArray[np.float64]:
-        """[epochs] The validation loss of each; of several rounds that of the one kept."""
-
-    @property
-    def state(self) -> Mapping[str, Tensor]:
-        """Weights of the selected epoch, by the names of torch's network."""
-
 
 class Choice(NamedTuple):
     """An engine, and why it is not the one that was asked for."""
@@ -61,12 +50,7 @@ class Choice(NamedTuple):
 
 
 def choose_engine(
-    asked: str,
-    method: Method,
-    metric: str,
-    select: str,
-    device: str = "cpu",
-    altered: Collection[str] = (),
+    asked: str, method: Method, metric: str, select: str, device: str = "cpu"
 ) -> Choice:
     """The engine of a method's trainings; decided where a run is planned, and nowhere else.
 
@@ -79,11 +63,10 @@ def choose_engine(
         metric: that of the graph.
         select: how an epoch is selected.
         device: where it is trained.
-        altered: parameters that are not at their default, or not in all of its trainings.
     """
     if one_of("engine", asked, ENGINE_CHOICES) == "torch":
         return Choice("torch")
-    left = cannot(method.backbone, method.regularizer, metric, select, altered)
+    left = cannot(method.backbone, method.regularizer, metric, select)
     if device != "cpu":
         left = ON_PROCESSORS
     if left:

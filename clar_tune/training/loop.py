@@ -5,9 +5,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from clar_tune.errors import Diverged, ParameterError, WrongShape
@@ -44,13 +42,6 @@ class Fit:
     record: TrainRecord
     model: Model
     logits: Tensor  # [N, C] of the selected epoch, in evaluation mode; numbers in regression
-    curve: NDArray[np.float64]  # [epochs] the validation loss of each, in the round that is kept
-
-    @property
-    def state(self) -> dict[str, Tensor]:
-        """Its weights under the names of the network's own state dict."""
-        weights = self.model.network.state_dict()
-        return {name: tensor.detach().cpu() for name, tensor in weights.items()}
 
 
 def train(
@@ -152,7 +143,6 @@ class _Round:
         self.one_pass = model.deterministic and not regularizer.changes_epochs
         self.best = _Best()
         self.counts = PenaltyCounts()
-        self.curve: list[float] = []
 
     def run(self, report: Report | None) -> Fit:
         """Train to the end; keep the weights of the selected epoch."""
@@ -201,7 +191,7 @@ class _Round:
             given = tuple(logits.shape) if isinstance(logits, Tensor) else type(logits).__name__
             raise WrongShape(
                 f"{self.spec.backbone}: logits of shape {wanted} (nodes, classes) are needed, "
-                f"got {given}.{self.model.place}"
+                f"got {given}."
             )
         return logits
 
@@ -230,7 +220,6 @@ class _Round:
             self.counts.add(terms, penalty)
         self._refuse_infinite(epoch, numbers, terms)
         self.val_loss = numbers[1]
-        self.curve.append(self.val_loss)
         by_score = self.spec.select == "accuracy"
         if not by_score and self.val_loss >= self.best.loss:
             return
@@ -283,11 +272,11 @@ class _Round:
             penalty_zero=self._share("zero", epochs),
             terms=terms,
         )
-        fit = Fit(record, self.model, logits, np.array(self.curve))
+        fit = Fit(record, self.model, logits)
         if not self.regularizer.corrects:
             return fit
         record, logits = corrected(self.regularizer, record, logits, self.graph, self.nodes)
-        return replace(fit, record=record, logits=logits)
+        return Fit(record, self.model, logits)
 
     def _share(self, count: str, epochs: int) -> float | None:
         """The fraction of epochs of the term that has the largest one; none without a penalty."""

@@ -27,12 +27,6 @@ class NativeFit:
     record: TrainRecord
     weights: Mapping[str, NDArray[np.float32]]  # by the names of torch's model
     logits: Tensor  # [N, C] of the selected epoch, in evaluation mode; numbers in regression
-    curve: NDArray[np.float64]  # [epochs] the validation loss of each
-
-    @property
-    def state(self) -> dict[str, Tensor]:
-        """Its weights as the state dict that torch's network of this method takes."""
-        return {name: torch.tensor(values) for name, values in self.weights.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +61,7 @@ def train_natively(
         record = replace(record, val_score=score)
     if regularizer.corrects:
         record, logits = corrected(regularizer, record, logits, truth, nodes)
-    return NativeFit(record, fit.weights, logits, fit.curve)
+    return NativeFit(record, fit.weights, logits)
 
 
 def _without_scores(report: Report | None) -> Report | None:

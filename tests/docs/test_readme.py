@@ -18,11 +18,12 @@ from support.one_ray import OneRay, one_ray
 from support.pages import ROOT, fenced
 
 from clar_tune.cli import main
+from clar_tune.graphs import catalogue
 from clar_tune.space import parse_space
 
 README = (ROOT / "README.md").read_text()
 PYTHON = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
-MODELS, FILE, CHECKS, LOOP = PYTHON
+MODELS, FILE, ENTRY, CHECKS, LOOP = PYTHON
 (SPACE,) = re.findall(r"```yaml\n(.*?)```", README, re.DOTALL)
 CLUSTER = fenced("README.md", "On a cluster")
 SHOWN = [line for line in (*fenced("README.md"), *fenced("docs/USAGE.md")) if line not in CLUSTER]
@@ -36,7 +37,6 @@ ELSEWHERE = {
 PAGES = {
     "BENCHMARKS",
     "CLUSTER",
-    "GRAPHS",
     "REPRODUCING",
     "RESULTS",
     "RESULTS_PLAN",
@@ -58,13 +58,6 @@ def test_the_loop_runs(tmp_path):
     assert re.match(r"accuracy 0\.\d{3}\n", done.stdout)
 
 
-def test_a_training_in_python_runs():
-    (shown,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs/USAGE.md").read_text(), re.DOTALL)
-    names: dict[str, Any] = {}
-    exec(shown, names)
-    assert names["fit"].score > 0.25 and not names["network"].training
-
-
 @pytest.fixture(scope="module")
 def desk(tmp_path_factory) -> Path:
     """A folder that the commands of README and docs share, one after the other.
@@ -75,15 +68,12 @@ def desk(tmp_path_factory) -> Path:
     (desk / "my_models.py").write_text(MODELS)
     (desk / "my-space.yaml").write_text(SPACE)
     (desk / "docs").symlink_to(ROOT / "docs")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(desk)
-        exec(FILE, {})
     return desk
 
 
 @pytest.fixture(scope="module")
 def ray(desk) -> Iterator[OneRay]:
-    with one_ray(desk, {**os.environ, "CLAR_TUNE_GRAPHS": str(desk / "kept")}) as ray:
+    with one_ray(desk, os.environ) as ray:
         yield ray
 
 
@@ -113,18 +103,24 @@ def test_a_penalty_without_a_name_is_called_so_once(tmp_path, monkeypatch):
 
 def test_a_graph_is_added_as_shown(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("CLAR_TUNE_GRAPHS", str(tmp_path / "kept"))
-    exec(FILE, {})
-    shown = [words for words in COMMANDS if "mine.npz" in words]
-    told = [CliRunner().invoke(main, shlex.split(words)).output for words in shown]
-    assert "validation accuracy" in told[0]
-    assert told[1].startswith("mine: 6 nodes, 5 edges, 6 features, 2 classes, homophily 0.800")
-    assert CliRunner().invoke(main, ["graphs", "verify", "mine"]).output == "mine: ok\n"
+    row = _row_of_the_graph(monkeypatch)
+
+    def told(entry: str, *words: str) -> str:
+        _add_graph(entry, monkeypatch)
+        return CliRunner().invoke(main, [*words, "--data", "."]).output
+
+    verify = ("graphs", "verify", "mine")
+    assert told(row, *verify) == "mine: ok\n"
+    wrong = told(row.replace("0.8", "0.9"), *verify)
+    assert "homophily=0.8" in wrong, "it says what stands in the file"
+    trained = ("train", "--graph", "mine", "--method", "gcn+clar", "--max-epochs", "3")
+    assert "validation accuracy" in told(row, *trained)
 
 
 def test_what_is_added_passes_the_tests_that_are_shown(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    exec(FILE, {})
+    monkeypatch.setenv("CLAR_TUNE_DATA", str(tmp_path))
+    _add_graph(_row_of_the_graph(monkeypatch), monkeypatch)
     models = ModuleType("my_models")
     exec(MODELS, vars(models))
     monkeypatch.setitem(sys.modules, "my_models", models)
@@ -139,6 +135,21 @@ def test_what_is_added_passes_the_tests_that_are_shown(tmp_path, monkeypatch):
         AssertionError, match=r"Skip on .*: logits .* shape \(13, 3\), nodes and out"
     ):
         shown["test_skip"]()
+
+
+def _row_of_the_graph(monkeypatch: pytest.MonkeyPatch) -> str:
+    """The line of ``DATASETS`` as shown, its file written here, with the hash that is told."""
+    exec(FILE, {})
+    row = ENTRY.strip().rstrip(",")
+    _add_graph(row, monkeypatch)
+    told = CliRunner().invoke(main, ["graphs", "verify", "mine", "--data", "."]).output
+    (digest,) = re.findall(r"mine/raw\) has the hash (\w+),", told)
+    return row.replace("HASH", digest)
+
+
+def _add_graph(row: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    ((name, dataset),) = eval(f"{{{row}}}", vars(catalogue)).items()
+    monkeypatch.setitem(catalogue.DATASETS, name, dataset)
 
 
 def _a_key(desk: Path) -> str:

@@ -68,7 +68,7 @@ def test_learned_responses_are_those_of_the_stored_run(reported):
 
 def test_every_other_table_and_figure_of_the_paper_has_its_command():
     planned = {shlex.split(command)[2] for command in COMMANDS if command.startswith("run")}
-    elsewhere = {"quickstart", "homophily", "heterophily", "all", "clar-forms", "modern"}
+    elsewhere = {"quickstart", "homophily", "heterophily", "all", "clar-forms"}
     assert planned == set(shipped_spaces()) - elsewhere
 
 

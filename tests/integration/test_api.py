@@ -38,27 +38,6 @@ with open("outcomes.json", "w") as file:
     json.dump([(o.name, o.state, o.worked, dict(o.lacks)) for o in outcomes], file)
 """
 
-LIGHT = """\
-import sys
-import clar_tune as ct
-from clar_tune.cli import main
-
-for name in ("run", "resume", "open_store", "compare", "figures", "report", "load_graph"):
-    assert callable(getattr(ct, name))
-try:
-    main(["--help"])
-except SystemExit:
-    pass
-heavy = {"torch", "ray", "numba", "pandas", "pyarrow", "numpy", "optuna", "yaml", "rich"}
-sys.exit(", ".join(heavy & set(sys.modules)) or 0)
-"""
-
-
-def test_importing_it_and_asking_for_help_load_no_large_library():
-    done = subprocess.run([sys.executable, "-c", LIGHT], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert "Usage:" in done.stdout
-
 
 def test_a_program_begins_a_run_in_a_thread_and_extends_it_without_a_word(tmp_path):
     place = Place(tmp_path)

@@ -24,7 +24,7 @@ def test_the_self_test_on_a_private_cluster(tmp_path, monkeypatch):
     findings = {finding["check"]: finding for finding in device["findings"]}
     assert list(findings) == CHECKS
     assert device["number"] == "0"
-    assert findings["numbers"]["values"]["cases"] == 19
+    assert findings["numbers"]["values"]["cases"] == 14
     assert findings["shares"]["values"]["fractions"] == [0.375, 0.375]
     (loss,) = findings["fault"]["values"]["losses"]
     assert "BrokenProcess" in loss and "broken on purpose" in loss

@@ -1,10 +1,7 @@
 """Help and lists come at once: they import nothing heavy."""
 
-import os
-import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -47,33 +44,6 @@ def test_a_program_waits_for_nothing_before_it_calls_a_function(statement: str) 
     code = f"{statement}\nimport sys\nsys.exit(', '.join({HEAVY} & set(sys.modules)) or 0)"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
-
-
-def test_shells_wait_for_nothing_before_they_complete_a_name() -> None:
-    code = (
-        "from clar_tune.cli import main\nfrom click.shell_completion import ShellComplete\n"
-        "complete = ShellComplete(main, {}, 'clar-tune', 'NONE').get_completions\n"
-        "assert complete(['run', '--graphs'], 'co') and complete(['run', '--methods'], 'gc')\n"
-        "assert complete(['run', '--space'], 'het') and complete(['show'], 'la')\n"
-        "import sys\nheavy = {'torch', 'ray', 'numba', 'optuna'} & set(sys.modules)\n"
-        "sys.exit(', '.join(heavy) or 0)"
-    )
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert result.returncode == 0, result.stderr
-
-
-def test_bash_takes_what_the_documentation_tells_it_to_evaluate() -> None:
-    usage = Path(__file__).parents[2] / "docs/USAGE.md"
-    (line,) = re.findall(r"^eval .*bash_source.*$", usage.read_text(), re.MULTILINE)
-    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    result = subprocess.run(
-        ["bash", "-c", f"set -e; {line}; complete -p clar-tune"],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PATH": path},
-    )
-    assert (result.returncode, result.stderr) == (0, "")
-    assert result.stdout.startswith("complete -o nosort -F _clar_tune_completion")
 
 
 def test_a_plan_for_the_native_engine_is_made_without_numba() -> None:

@@ -24,7 +24,7 @@ from clar_tune.analysis.progress import PRUNED_SHARE, stored_progress
 from clar_tune.analysis.runs import RunView
 from clar_tune.cli.report import report
 from clar_tune.errors import ParameterError, StoreError
-from clar_tune.report import Access, LivePage, PageServer, access
+from clar_tune.report import Access, LivePage, PageServer
 from clar_tune.report.access import is_loopback
 from clar_tune.report.live import Rates
 from clar_tune.report.progress import Liveness, progress_of
@@ -258,7 +258,7 @@ def test_a_fresh_token_is_told_on_stderr_and_a_known_one_nowhere(
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(access, "is_loopback", lambda _: False)
+    monkeypatch.setattr("clar_tune.report.access.is_loopback", lambda _: False)
     monkeypatch.setattr(PageServer, "serve_forever", interrupted)
     monkeypatch.delenv("CLAR_TUNE_TOKEN", raising=False)
     if known:

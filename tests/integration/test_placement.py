@@ -113,8 +113,7 @@ def test_a_run_whose_machines_are_all_lost_waits_says_so_and_is_resumed(tmp_path
     assert "waiting for machines" in lost.err
     assert "no machine was there for a trial with --cpus-per-trial 1" in lost.err
     assert lost.err.splitlines()[-1].endswith("and go on with `clar-tune resume`.")
-    said = "clar-tune: it imports own_package.models:Told\n"
-    assert (resumed.code, resumed.err) == (0, said)
+    assert (resumed.code, resumed.err) == (0, "")
     assert_exact(place, "it", trials=8, repeats=3, finals=3)
     after = place.trainings("it")
     assert {key: after[key] for key in stored} == stored

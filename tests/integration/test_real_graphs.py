@@ -8,13 +8,13 @@ import pytest
 import scipy.sparse as sp
 import torch_geometric.datasets as pyg
 from scipy.sparse.csgraph import connected_components
-from support.catalogue_files import WITH_FILES
 
 from clar_tune.graphs.catalogue import DATASETS
 from clar_tune.graphs.loading import load, load_raw
 from clar_tune.graphs.spectrum import laplacian, spectrum_of
 
-WITH_CLASS = [name for name in WITH_FILES if DATASETS[name].source.pyg_class]
+REAL = [name for name, dataset in DATASETS.items() if dataset.source]
+WITH_CLASS = [name for name in REAL if DATASETS[name].source.pyg_class]
 # The dense features of these two take gigabytes in torch-geometric's own code.
 COMPARABLE = [name for name in WITH_CLASS if name not in ("cs", "physics")]
 
@@ -52,7 +52,7 @@ def test_graphs_equal_torch_geometrics_own(name, data_folder, tmp_path):
 
 def test_a_data_folder_stays_untouched(data_folder):
     before = snapshot(data_folder)
-    for name in WITH_FILES:
+    for name in REAL:
         load(name, data=data_folder)
     assert snapshot(data_folder) == before
 

@@ -45,26 +45,6 @@ def test_a_run_is_written_read_and_queried(store):
         store.create("first", run_row())
 
 
-def test_a_run_is_renamed_noted_and_removed(store):
-    run = store.create("first", run_row())
-    run.append([repeat_row(0), trial_row(0)])
-    run.close(state="finished")
-    store.rename("first", "second")
-    store.note("second", "wider layers")
-    assert [(run.name, run.row.note) for run in store.runs()] == [("second", "wider layers")]
-    counted = "SELECT run, count(*) AS n FROM repeats GROUP BY ALL"
-    assert run_query(store, counted).to_pylist() == [{"run": "second", "n": 1}]
-    run = store.reopen("second")
-    with pytest.raises(StoreError, match="run second has a driver at work"):
-        store.remove("second")
-    run.append([repeat_row(1)])
-    run.close()
-    store.remove("second")
-    assert store.runs() == [] and run_query(store, counted).to_pylist() == []
-    store.create("first", run_row()).close()
-    assert [run.name for run in store.runs()] == ["first"]
-
-
 def test_requests_are_few(store, server):
     """Objects are put at once and read in one piece; nothing is listed in a flush."""
     run = store.create("first", run_row())

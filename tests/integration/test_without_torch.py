@@ -1,6 +1,5 @@
 """Results are read where neither torch nor Ray can be imported, and in little memory."""
 
-import json
 import re
 import subprocess
 import sys
@@ -52,20 +51,6 @@ def test_results_are_printed(words: tuple[str, ...]) -> None:
     done = read(*words)
     assert done.returncode == 0, done.stderr
     assert done.stdout
-
-
-def test_a_winner_is_taken_along(tmp_path: Path) -> None:
-    """Printed whole, and written as a script, which replaces no file."""
-    taken = json.loads(read("best", "--run", "heterophily", *STUDY, "--json").stdout)
-    assert taken["protocol"] == "balanced-60-20-20" and len(taken["pairs"]) == 20
-    words = ("best", "--run", "heterophily", *STUDY, "--script", str(tmp_path / "winner.py"))
-    done = read(*words)
-    assert done.returncode == 0 and done.stdout == "", done.stderr
-    text = (tmp_path / "winner.py").read_text()
-    assert compile(text, "winner.py", "exec") and "'kind': 'WebKB'" in text
-    again = read(*words)
-    assert again.returncode == 1 and "it exists already. Name another file" in again.stderr
-    assert (tmp_path / "winner.py").read_text() == text
 
 
 def test_a_report_and_an_export_are_written(tmp_path: Path) -> None:

@@ -52,9 +52,6 @@ finals: 3
 settings: {tuned: {shared: {lr: {low: 0.001, high: 0.3, log: true}}}}
 """
 
-IMPORTS = "clar-tune: it imports own_models:Paced\n"
-"""What is said before such a run, ``it``, is gone on with."""
-
 ONE = ("--seed", "2", "--max-concurrent", "1")
 """Options of the shared run."""
 

@@ -43,59 +43,10 @@ class TakesNothing(nn.Module):
 
 
 class TakesMore(nn.Module):
-    """A backbone and a penalty with parameters that have no default."""
+    """A backbone and a penalty with a parameter that neither a graph nor a space can give."""
 
     def __init__(self, inputs: int, outputs: int, depth: int) -> None:
         super().__init__()
-
-
-class HiddenBetween(OwnNetwork):
-    """A backbone as torch-geometric writes its own: the hidden width stands between the others."""
-
-    def __init__(self, in_channels: int, hidden: int, out_channels: int) -> None:
-        super().__init__(in_channels, out_channels, hidden)
-
-
-class ClassesFirst(OwnNetwork):
-    """A backbone whose widths stand at the end, the other way round."""
-
-    def __init__(self, width: int = 4, *, num_classes: int, inputs: int) -> None:
-        super().__init__(inputs, num_classes, width)
-
-
-class PassesOn(OwnNetwork):
-    """A backbone that hands most of its arguments to its base."""
-
-    def __init__(self, *sizes: int, bias: bool = True, **rest: int) -> None:
-        super().__init__(*sizes, **rest)
-
-
-class Cryptic(OwnNetwork):
-    """A backbone that does not say which of its arguments is what."""
-
-    def __init__(self, a: int, hidden: int, c: int) -> None:
-        super().__init__(a, c, hidden)
-
-
-class TwoNames(OwnNetwork):
-    """A backbone with two arguments that could be the width of its output."""
-
-    def __init__(self, in_channels: int, out_channels: int, num_classes: int) -> None:
-        super().__init__(in_channels, num_classes, out_channels)
-
-
-class ByPosition(OwnNetwork):
-    """A backbone with an argument that cannot be named."""
-
-    def __init__(self, depth: int, /, in_features: int, out_features: int) -> None:
-        super().__init__(in_features, out_features, depth)
-
-
-class WithoutEdges(OwnNetwork):
-    """A backbone that cannot be given edges."""
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return super().forward(x, torch.empty(2, 0))
 
 
 class Reward(nn.Module):
@@ -138,26 +89,3 @@ class Batchnormed(Nan):
 
 
 tiny = 3
-
-SCRIPTED = """\
-import torch
-from torch import nn
-from torch_geometric.nn import GCNConv
-
-class Wide(nn.Module):
-    def __init__(self, inputs, outputs, *, width=4):
-        super().__init__()
-        self.first, self.second = GCNConv(inputs, width), GCNConv(width, outputs)
-
-    def forward(self, x, edge_index):
-        return self.second(torch.relu(self.first(x, edge_index)), edge_index)
-
-class Shrink(nn.Module):
-    def __init__(self, *, strength=0.01):
-        super().__init__()
-        self.strength = strength
-
-    def forward(self, h, edge_index):
-        return self.strength * h.square().mean()
-"""
-"""A module of a user's, for scripts that import it."""

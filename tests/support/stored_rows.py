@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_type_hints
 
-from clar_tune.rows import FLOATS, JSON, SORTED_JSON, FinalRow, RepeatRow, Row, RunRow, TrialRow
+from clar_tune.rows import JSON, SORTED_JSON, FinalRow, RepeatRow, Row, RunRow, TrialRow
 
 Kind = TypeVar("Kind", bound=Row)
 
@@ -21,7 +21,6 @@ VALUES: dict[Any, Any] = {
     bool: False,
     bytes: b"\xb4\x00",
     datetime: NOON,
-    FLOATS: [0.5, 0.25],
     JSON: ["text"],
     SORTED_JSON: {"name": "text"},
 }

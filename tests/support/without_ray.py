@@ -60,12 +60,7 @@ def search(
             view(scheduler)
 
 
-def alone() -> None:
-    """Let drivers of this process train by themselves."""
+if __name__ == "__main__":
     torch.set_num_threads(1)  # as in a worker
     driver._cluster, driver._search, ray.put = this_process, search, lambda graph: graph
-
-
-if __name__ == "__main__":
-    alone()
     main()

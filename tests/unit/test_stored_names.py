@@ -12,7 +12,6 @@ import clar_tune
 from clar_tune.analysis import Comparison, Contrast, Correlation, Row, Score
 from clar_tune.analysis.effect_records import OverGraphs, PenaltyEffect, ShiftPart
 from clar_tune.analysis.records import Across, Budget, PairAcross, Point, Standing
-from clar_tune.configuration import Configuration, Pair
 from clar_tune.device_check import DeviceFacts, Finding, Report
 from clar_tune.precision import Precision
 from clar_tune.records import (
@@ -23,7 +22,7 @@ from clar_tune.records import (
     stored_as,
     to_stored,
 )
-from clar_tune.rows import GraphFacts, LeftOut, PlannedStudy, Question
+from clar_tune.rows import GraphFacts, LeftOut, PlannedStudy
 from clar_tune.space import Choice, Fixed, Options, Range
 from clar_tune.space.model import SearchRules, TrainingRules
 from clar_tune.store.holder import Holder
@@ -67,33 +66,6 @@ PLANNED = PlannedStudy(
     finals=10,
     rungs=(1, 3, 9),
     parameters={"lr": {"low": 0.001, "high": 0.1, "log": True, "integer": False}},
-)
-SEEDS = Pair(number=0, split_seed=1, init_seed=2)
-TAKEN_ALONG = Configuration(
-    graph="cora",
-    graph_hash="abc",
-    preprocessing="undirected",
-    method="gcn+clar",
-    condition="layers=8",
-    protocol="planetoid",
-    metric="accuracy",
-    params={"alpha": 1.0, "clamp": None},
-    max_epochs=1000,
-    patience=100,
-    warmup=50,
-    select="loss",
-    stop="patience",
-    optimizer="adam",
-    engine="native",
-    threads=1,
-    outer_test=0.0,
-    seed=0,
-    purpose="final",
-    numbers=4,
-    pairs=(SEEDS,),
-)
-SEEDS_TEXT = (
-    '{"number": 0, "split_seed": 1, "init_seed": 2, "val_score": null, "test_score": null}'
 )
 DEVICE = DeviceFacts(name="A100", driver="570.1", memory=8, context=2, torch="2.13", clar_tune="1")
 DEVICE_TEXT = (
@@ -254,9 +226,6 @@ RECORDS = [
     EFFECT,
     OVER_GRAPHS,
     SHIFT_PART,
-    SEEDS,
-    TAKEN_ALONG,
-    Question("layers", "2"),
 ]
 TEXTS = [
     (
@@ -365,16 +334,6 @@ TEXTS = [
         '0.25, "difference": 0.25, "half": 0.125, "protocols": ["a", "b"], '
         '"verdicts": ["better", "equal"], "same": true}'
     ),
-    SEEDS_TEXT,
-    (
-        '{"run": null, "trial": null, "graph": "cora", "graph_hash": "abc", "preprocessing": '
-        '"undirected", "method": "gcn+clar", "condition": "layers=8", "protocol": "planetoid", '
-        '"metric": "accuracy", "params": {"alpha": 1.0, "clamp": null}, "max_epochs": 1000, '
-        '"patience": 100, "warmup": 50, "select": "loss", "stop": "patience", "optimizer": '
-        '"adam", "engine": "native", "threads": 1, "outer_test": 0.0, "seed": 0, "purpose": '
-        f'"final", "numbers": 4, "repeats": null, "val_score": null, "pairs": [{SEEDS_TEXT}]}}'
-    ),
-    '{"compare": "layers", "baseline": "2"}',
 ]
 
 

@@ -8,7 +8,7 @@ from clar_tune.analysis import CHAMPION, Comparison, ShiftPart, counted, shift_p
 from clar_tune.records import to_stored
 from clar_tune.report import blocks
 from clar_tune.report.blocks import Block, Document, Headline, Prose, Table
-from clar_tune.report.builders import answers, correlations, effects, methods, penalty_effects
+from clar_tune.report.builders import correlations, effects, methods, penalty_effects
 from clar_tune.report.builders.flat import flat_of, origin_of
 from clar_tune.report.builders.matrix import matrix_of
 from clar_tune.report.texts import name, sentence
@@ -16,8 +16,7 @@ from clar_tune.report.texts import name, sentence
 TABLES: tuple[Callable[[Comparison], Table | blocks.Matrix], ...] = (
     *(correlations.spearman_table, correlations.pearson_table, correlations.coefficients_table),
     *(matrix_of, penalty_effects.effects_table, penalty_effects.over_graphs_table),
-    *(effects.gains_table, effects.gains_over_rivals_table),
-    *(answers.backbones_table, answers.values_table),
+    *(effects.gains_table, effects.gains_over_rivals_table, penalty_effects.backbones_table),
     *(penalty_effects.effects_page_table, methods.methods_table),
     *(effects.searches_table, effects.scores_table, effects.rivals_table),
     *(effects.tallies_table, methods.standings_table),

@@ -21,7 +21,7 @@ COLUMNS = (
     *("unit", "train_nodes", "val_nodes", "test_nodes", "without_complement", "reason"),
     "remote_share",
 )
-"""``record`` is ``score``, ``rival``, ``effect``, ``backbone``, ``value``, ``over_graphs`` or
+"""``record`` is ``score``, ``rival``, ``effect``, ``backbone``, ``over_graphs`` or
 ``correlation``; each fills the columns it has.
 
 ``condition`` is that of the row, ``column`` the part of it that makes columns.
@@ -68,10 +68,9 @@ def _records(comparison: Comparison) -> Iterator[dict[str, Any]]:
         at = rows.get((effect.graph, effect.condition))
         head = _head(at, effect.method) if at else {}
         yield {**to_stored(effect), **head, "record": "effect"}
-    beside = [("backbone", c) for c in comparison.backbones]
-    for record, contrast in (*beside, *(("value", c) for c in comparison.values)):
-        head = _head(rows[contrast.graph, contrast.condition], contrast.method)
-        yield {**head, "record": record, **_of_contrast(comparison, contrast)}
+    for beside in comparison.backbones:
+        head = _head(rows[beside.graph, beside.condition], beside.method)
+        yield {**head, "record": "backbone", **_of_contrast(comparison, beside)}
     for over in comparison.over_graphs:
         values = to_stored(over)
         lists = {name: " ".join(values[name]) for name in ("graphs", "left_out")}
@@ -107,7 +106,5 @@ def _gain(comparison: Comparison, result: Result) -> dict[str, Any]:
 
 def _of_contrast(comparison: Comparison, contrast: Contrast) -> dict[str, Any]:
     values = to_stored(contrast)
-    family = contrast.family or comparison.family
-    renamed = {"gain_half": values["half"], "pairs": values["units"], "family": family}
-    needed = {"needed": contrast.needed} if contrast.needed else {}
-    return {**{name: values[name] for name in GAIN}, **renamed, **needed}
+    renamed = {"gain_half": values["half"], "pairs": values["units"], "family": comparison.family}
+    return {**{name: values[name] for name in GAIN}, **renamed}

@@ -1,10 +1,11 @@
-"""What each penalty does: its effect with both halves and scopes, and over graphs."""
+"""What each penalty does: its effect with both halves and scopes, over graphs, and backbones."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from clar_tune.analysis import (
     Comparison,
+    Contrast,
     OverGraphs,
     PenaltyEffect,
     ShiftPart,
@@ -200,6 +201,30 @@ def effects_page_table(comparison: Comparison) -> Table:
     )
 
 
+def backbones_table(comparison: Comparison) -> Table:
+    """Plain winners against the baseline: a description, with one search."""
+    metrics = {(row.graph, row.condition): row.metric for row in comparison.rows}
+
+    def cell(found: Contrast) -> Cell:
+        metric = metrics[found.graph, found.condition]
+        return Cell(found.gain, gain(found.gain, metric), half=size(found.half_width, metric))
+
+    fields: tuple[Field[Contrast], ...] = (
+        Field(Column("graph"), lambda c: Cell(c.graph, place(c.graph, c.condition))),
+        words("method", lambda c: c.method),
+        words("against", lambda c: c.against),
+        number("gain", cell),
+        Field(
+            Column("verdict"),
+            lambda c: Cell() if c.verdict == "none" else verdict_cell(c.verdict),
+        ),
+        count("pairs", lambda c: c.units),
+    )
+    title = f"Backbones against {comparison.baseline}, winners side by side"
+    found = comparison.backbones
+    return table_of("backbones", title, fields, found, 2, grouped=True, media=(PRINT, PAGE))
+
+
 def over_graphs_table(comparison: Comparison) -> Table:
     """The mean of each method's effects over distinct graphs, with three intervals."""
 
@@ -208,7 +233,7 @@ def over_graphs_table(comparison: Comparison) -> Table:
 
     fields: tuple[Field[OverGraphs], ...] = (
         words("method", lambda o: o.method),
-        words("question", lambda o: {"gain": "tuned gain"}.get(o.question, o.question)),
+        words("question", lambda o: "effect" if o.question == "effect" else "tuned gain"),
         count("graphs", lambda o: len(o.graphs)),
         number("mean", lambda o: Cell(o.mean, gain(o.mean, o.metric))),
         half("± these graphs", lambda o: o.these_half),

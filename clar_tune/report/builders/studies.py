@@ -107,11 +107,10 @@ def _validation(study: StudyView) -> Cell:
 
 
 def _winner(study: StudyView) -> Cell:
-    names = sorted(study.params_of(study.best)) if study.best else []
-    return listing(chosen(study, names), "params")
+    return listing(chosen(study, sorted(study.best.params)) if study.best else "", "params")
 
 
 def chosen(study: StudyView, keys: Iterable[str]) -> str:
     """Parameters of the winner, as far as it has them."""
-    params = study.params_of(study.best) if study.best else {}
+    params = study.best.params if study.best else {}
     return ", ".join(f"{key} {setting(params[key])}" for key in keys if key in params)

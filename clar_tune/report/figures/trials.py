@@ -58,7 +58,7 @@ class Trials:
 def trials_of(study: StudyView) -> Trials:
     """The trials of a study in the order of their numbers."""
     trials = sorted(study.trials, key=lambda trial: trial.trial)
-    params = [study.params_of(trial) for trial in trials]
+    params = [trial.params for trial in trials]
     rungs = rungs_of(study)
     columns = {name: _column(name) for name in _varying(params)}
     best = _best_so_far(trials, study.metric)

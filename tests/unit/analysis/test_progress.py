@@ -13,7 +13,7 @@ from clar_tune.analysis.progress import (
     repeats_left,
     stored_progress,
 )
-from clar_tune.api.live import progress_of
+from clar_tune.cli.live import progress_of
 from clar_tune.records import StudyProgress
 from clar_tune.search.manifest import manifest_of
 

@@ -188,34 +188,6 @@ def test_a_baseline_that_is_not_there_is_refused(tmp_path):
     assert ask(tmp_path, "--baseline", "gcn").exit_code == 0
 
 
-COLUMNS = """
-graphs: [texas]
-methods: [gcn, sage]
-protocol: balanced-60-20-20
-finals: 5
-conditions: [{sweep: {hidden: [8, 16]}}]
-columns: [hidden]
-question: {compare: backbones, baseline: sage}
-settings: {tuned: {}}
-"""
-
-
-def test_the_baseline_of_a_space_is_that_of_its_comparison(tmp_path):
-    row, memory = simulated(COLUMNS)
-    stored(tmp_path, row, memory, "one")
-    found = one_of(ask(tmp_path, "--format", "json"))
-    assert found["questions"] == [{"compare": "backbones", "baseline": "sage"}]
-    assert found["baseline"] == "sage"
-    assert [(c["method"], c["against"]) for c in found["backbones"]] == [
-        ("gcn hidden=8", "sage hidden=8"),
-        ("gcn hidden=16", "sage hidden=16"),
-    ]
-    named = one_of(ask(tmp_path, "--baseline", "gcn", "--format", "json"))
-    assert named["questions"] == [{"compare": "backbones", "baseline": "gcn"}]
-    shown = ask(tmp_path, "--baseline", "gcn").stdout
-    assert shown.splitlines()[1].startswith("Backbones against gcn: sage hidden=8 on texas ")
-
-
 def test_wider_intervals_are_named_in_print(tmp_path):
     keep(tmp_path, "one")
     told = "tuned settings; intervals for new data (Nadeau and Bengio)"

@@ -1,10 +1,8 @@
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from support.own_graphs import arrays, npz
 
 from clar_tune.cli import main
 from clar_tune.graphs import pyg
@@ -80,15 +78,6 @@ def test_verify_fails_on_a_damaged_graph_and_goes_on(cache, data_folder, tmp_pat
     assert second == {"name": "texas", "verdict": "ok"}
 
 
-def test_verify_says_what_stands_in_the_file_where_the_table_is_wrong(cache, monkeypatch):
-    row = DATASETS["csbm-homophily"]
-    wrong = replace(row, facts=row.facts._replace(homophily=0.9))
-    monkeypatch.setitem(DATASETS, "csbm-homophily", wrong)
-    result = run("verify", "csbm-homophily")
-    assert result.exit_code == 1
-    assert "homophily=0.796" in result.stdout
-
-
 def test_verify_names_an_unknown_graph(cache):
     result = run("verify", "coraa")
     assert result.exit_code == 1
@@ -137,60 +126,3 @@ def test_expected_failures_are_one_line_on_stderr(cache, arguments, message):
 
 def test_fetch_without_a_name_is_a_usage_error():
     assert run("fetch").exit_code == 2
-
-
-@pytest.fixture
-def here(cache, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-def test_a_graph_is_added_listed_verified_and_removed(here):
-    npz(here / "file.npz")
-    added = run("add", "file.npz", "--name", "mine")
-    assert added.exit_code == 0, added.output
-    assert added.stdout.startswith(
-        "mine: 36 nodes, 45 edges, 5 features, 3 classes, homophily 0.800, accuracy, 3 of its own "
-        "splits, hash "
-    )
-    (here / "file.npz").unlink()
-    rows = {row["name"]: row for row in json.loads(run("--json").stdout)}
-    assert (rows["mine"]["found"], rows["mine"]["hash"]) == ("kept", added.stdout.split()[-1])
-    assert run("verify", "mine").stdout == "mine: ok\n"
-    assert run("rm", "mine").stdout == "mine is removed\n"
-    assert "mine" not in {row["name"] for row in json.loads(run("--json").stdout)}
-    assert run("rm", "mine").exit_code == 1
-
-
-def test_the_metric_may_be_set(here):
-    npz(here / "two.npz", y=arrays()["y"] == 0)
-    row = json.loads(
-        run("add", "two.npz", "--name", "two", "--metric", "roc_auc", "--json").stdout
-    )
-    assert row["metric"] == "roc_auc"
-    npz(here / "three.npz")
-    refused = run("add", "three.npz", "--name", "three", "--metric", "roc_auc")
-    assert "roc_auc needs two classes, and there are 3" in refused.stderr
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (("file.npz", "--name", "cora"), "cora is a graph of the catalogue"),
-        (("file.npz", "--name", "My-graph"), "cannot name a graph"),
-        (("file.npz", "--name", "../mine"), "cannot name a graph"),
-        (("cora", "--name", "mine"), "cora is no graph of your own"),
-        (("other.npz", "--name", "mine"), "other.npz: there is no such file"),
-    ],
-)
-def test_what_cannot_be_added_is_told(here, words, message):
-    npz(here / "file.npz")
-    result = run("add", *words)
-    assert result.exit_code == 1
-    assert message in result.stderr
-    assert not list(here.rglob("mine*"))
-
-
-def test_fetch_says_that_an_own_graph_is_here(here):
-    npz(here / "file.npz")
-    assert "file.npz is your own: there is nothing to fetch" in run("fetch", "file.npz").stderr

@@ -39,25 +39,6 @@ def test_a_text_of_several_lines_stays_on_its_row(folder):
     assert [line.strip() for line in lines if line.strip(" ─")] == ["c", "a⏎b"]
 
 
-def test_a_table_wider_than_the_page_is_printed_as_records(folder, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "80")
-    result = ask(folder, "FROM repeats ORDER BY seq")
-    lines = result.stdout.splitlines()
-    assert result.exit_code == 0
-    assert [line for line in lines if line.startswith("─")][1].startswith("─ row 2 of 2 ──")
-    fields = [line.split(maxsplit=1) for line in lines if not line.startswith("─")]
-    assert ["run", "first"] in fields and ["repeat", "1"] in fields
-    columns = json.loads(ask(folder, "DESCRIBE repeats", "--format", "json").stdout)
-    assert len(fields) == 2 * len(columns)
-    assert "─ row" not in ask(folder, SQL).stdout
-
-
-def test_a_wide_table_without_rows_names_its_columns(folder, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "80")
-    result = ask(folder, "FROM finals")
-    assert result.stdout.startswith("no rows; the columns are run, space, settings, graph, ")
-
-
 def test_csv_has_a_header_and_plain_values(folder):
     found = list(csv.reader(io.StringIO(ask(folder, SQL, "--format", "csv").stdout)))
     assert found == [

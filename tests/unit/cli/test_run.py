@@ -30,7 +30,6 @@ OPTIONS = {
     "--sampler grid": ("sampler", "grid"),
     "--no-pruning": ("pruning", False),
     "--no-ablation": ("ablation", False),
-    "--curves": ("curves", True),
     "--selection accuracy": ("selection", "accuracy"),
     "--engine native": ("engine", "native"),
     "--searches 6": ("replicates", 6),
@@ -59,8 +58,8 @@ MADE = {"threads", "cpus", "gpus", "first_trials", "device"}
 
 HERE = {
     "run": set(OWN),
-    "resume": {"run", "run_option", "store", "quiet", "as_json"},
-    "extend": {"run", "run_option", "store", "quiet", "as_json", "trials", "finals", "ablation"},
+    "resume": {"run", "store", "quiet", "as_json"},
+    "extend": {"run", "store", "quiet", "as_json", "trials", "finals", "ablation"},
 }
 """Parameters that a command uses itself."""
 
@@ -136,36 +135,6 @@ def test_a_command_hands_over_where_the_store_is_and_what_is_to_be_done(calls):
         ("resume", "it", {"store": "there"}),
         ("extend", "it", {"store": "there", "trials": 2, "finals": 0}),
     ]
-
-
-@pytest.mark.parametrize(
-    ("words", "run"),
-    [
-        (["resume"], "latest"),
-        (["resume", "it"], "it"),
-        (["resume", "--run", "it"], "it"),
-        (["resume", "it", "--run=it"], "it"),
-        (["extend", "--run", "it", "--finals", "+1"], "it"),
-    ],
-)
-def test_a_run_is_named_by_an_argument_or_an_option(words, run, calls):
-    CliRunner().invoke(main, words)
-    assert [what for _, what, _ in calls] == [run]
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["resume", "one", "--run", "two"], "two runs, one and two: name one."),
-        (["extend", "--finals", "+1"], "which run? Name it, as in main extend latest …"),
-        (["extend", "it", "--trials", "20"], "'20': write +20 for 20 more than the run has."),
-        (["extend", "it", "--finals", "5"], "'5': write +5 for 5 more than the run has."),
-    ],
-)
-def test_what_could_be_meant_otherwise_is_refused(words, message, calls):
-    done = CliRunner().invoke(main, words)
-    assert (done.exit_code, calls) == (2, [])
-    assert message in " ".join(done.stderr.split())
 
 
 def test_every_option_is_among_those_that_reach_a_field():

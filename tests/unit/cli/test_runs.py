@@ -1,7 +1,5 @@
 """``runs``, ``show`` and ``best`` in print."""
 
-import json
-
 import pytest
 from click.testing import CliRunner
 from rich.cells import cell_len
@@ -115,54 +113,3 @@ def test_all_that_is_to_be_chosen_is_asked_for_at_once(store, exchanged):
 def test_the_only_condition_need_not_be_named(store):
     words = ("best", "--run", "short", "--graph", "texas", "--method", "gcn", "--store", store)
     assert printed(*words) == printed(*words, "--condition", "hidden=64,weight_decay=0.0005")
-
-
-@pytest.fixture
-def own_store(tmp_path):
-    """Two runs that a test may change."""
-    for name in ("first", "second"):
-        stored(tmp_path / "store", *simulated(SPACE, plausible, graphs=("texas",)), name)
-    return str(tmp_path / "store")
-
-
-def names(store: str) -> list[str]:
-    return [line.split()[0] for line in printed("runs", "--store", store).splitlines()]
-
-
-def test_a_run_is_renamed_noted_and_removed(own_store):
-    at = ("--store", own_store)
-    assert printed("runs", "rename", "fir", "baseline", *at) == "first is baseline now\n"
-    assert sorted(names(own_store)) == ["baseline", "second"]
-    printed("runs", "note", "baseline", "as the\nreferee asked", *at)
-    assert "as the referee asked" in printed("runs", *at)
-    assert "note: as the referee asked" in printed("show", "--run", "baseline", *at).splitlines()
-    assert json.loads(printed("show", "baseline", "--json", *at))["note"] == (
-        "as the referee asked"
-    )
-    assert printed("runs", "rm", "--run", "baseline", "--yes", *at) == "removed baseline\n"
-    assert names(own_store) == ["second"]
-
-
-def test_nothing_is_removed_before_it_is_confirmed(own_store):
-    words = ["runs", "rm", "second", "--store", own_store]
-    done = CliRunner().invoke(main, words, input="n\n")
-    assert done.exit_code == 1 and "Remove run second from" in done.stderr
-    assert sorted(names(own_store)) == ["first", "second"]
-    assert CliRunner().invoke(main, words, input="y\n").exit_code == 0
-    assert names(own_store) == ["first"]
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["rename", "second"], "write main runs rename RUN NEW, and quote what has spaces."),
-        (["note", "first", "wider", "layers"], "write main runs note RUN TEXT, and quote"),
-        (["rm"], "which run? Name it, as in main runs rm latest"),
-    ],
-)
-def test_a_run_that_is_not_named_is_left_alone(words, message, own_store):
-    done = CliRunner().invoke(main, ["runs", *words, "--store", own_store])
-    assert done.exit_code == 2 and message in " ".join(done.stderr.split())
-    done = CliRunner().invoke(main, ["runs", "--store", own_store, *words])
-    assert done.exit_code == 2 and f"--store stands before {words[0]}" in done.stderr
-    assert sorted(names(own_store)) == ["first", "second"]

@@ -1,5 +1,4 @@
 import json
-import sys
 from pathlib import Path
 
 import pytest
@@ -122,71 +121,6 @@ def test_check_goes_on_after_an_error(mine):
     assert second.startswith("mine.yaml: ok")
 
 
-OWN = """\
-from torch import nn
-
-BUILT = []
-
-class Good(nn.Module):
-    def __init__(self, in_channels, hidden, out_channels):
-        super().__init__()
-        BUILT.append((in_channels, hidden, out_channels))
-        self.layer = nn.Linear(in_channels, out_channels)
-
-    def forward(self, x, edge_index):
-        return self.layer(x)
-
-class Broken(Good):
-    def __init__(self, in_channels, hidden, out_channels):
-        super().__init__(in_channels, hidden, self.nowhere)
-
-class Raises(Good):
-    def forward(self, x, edge_index):
-        return self.layer(x)[edge_index.shape]
-
-class TooMany(Good):
-    def forward(self, x, edge_index):
-        return self.layer(x).repeat(1, 2)
-"""
-
-
-@pytest.fixture
-def own_space(mine):
-    """Writes a space for a class of ``own_module``."""
-    Path("own_module.py").write_text(OWN)
-    yield lambda name: Path("own.yaml").write_text(
-        SPACE.replace("[gcn, gcn+clar]", f"[own_module:{name}, gcn+clar]")
-        + f"    methods: {{'own_module:{name}': {{hidden: {{choices: [3, 4]}}}}}}\n"
-    )
-    sys.modules.pop("own_module", None)
-
-
-def test_check_builds_an_own_class_once_as_its_graph_asks(own_space):
-    own_space("Good")
-    result = run("check", "own.yaml")
-    assert (result.exit_code, result.stdout[:13]) == (0, "own.yaml: ok,")
-    assert [(sizes[0], sizes[2]) for sizes in sys.modules["own_module"].BUILT] == [(1433, 7)]
-
-
-@pytest.mark.parametrize(
-    ("name", "told"),
-    [
-        ("Broken", "AttributeError at own_module.py:16: "),
-        ("Raises", "IndexError at own_module.py:20: "),
-        (
-            "TooMany",
-            "logits of shape (35, 7) (nodes, classes) are needed, got (35, 14). See own_mo",
-        ),
-    ],
-)
-def test_check_refuses_an_own_class_that_cannot_be_trained(own_space, name, told):
-    own_space(name)
-    result = run("check", "own.yaml")
-    assert result.exit_code == 1
-    (line,) = result.stdout.splitlines()
-    assert line.startswith(f"own.yaml: own_module:{name}: {told}")
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -213,15 +147,6 @@ def test_show_says_what_makes_columns_and_what_is_correlated():
     )
     plain = run("show", "quickstart").stdout
     assert "columns:" not in plain and "correlates:" not in plain and "Table" not in plain
-
-
-def test_show_says_what_a_space_asks():
-    assert "asks: values of band against 1" in run("show", "frequency").stdout
-    shown = run("show", "depth").stdout
-    assert "asks: regularizers against their backbone\nasks: backbones against mlp" in shown
-    asked = json.loads(run("show", "frequency", "--json").stdout)["question"]
-    assert asked == [{"compare": "band", "baseline": "1"}]
-    assert json.loads(run("show", "quickstart", "--json").stdout)["question"] == []
 
 
 def test_the_layout_as_json():

@@ -3,7 +3,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.catalogue_files import WITH_FILES
 
 from clar_tune.errors import GraphError, UnknownName
 from clar_tune.graphs.catalogue import DATASETS, NOTES
@@ -27,7 +26,7 @@ def copy_of(name: str, data_folder: Path, root: Path) -> Path:
     return raw
 
 
-@pytest.mark.parametrize("name", WITH_FILES)
+@pytest.mark.parametrize("name", REAL)
 def test_contents_are_those_of_the_table(name, data_folder):
     graph = load_raw(name, data_folder)
     assert facts_of(graph) == DATASETS[name].facts
@@ -150,7 +149,7 @@ def test_an_incomplete_folder_names_the_missing_file(cache, tmp_path):
 def test_notes_say_what_users_must_know():
     marked = {note: {n for n, row in DATASETS.items() if note in row.notes} for note in NOTES}
     assert marked == {
-        "directed": {"actor", "chameleon", "squirrel", "cornell", "texas", "wisconsin"},
+        "directed": {"actor", "chameleon", "squirrel", "cornell", "texas"},
         "leaky": {"chameleon", "squirrel"},
         "same nodes as texas": {"cornell"},
         "synthetic": {"csbm-homophily", "csbm-heterophily"},

@@ -171,12 +171,8 @@ def test_protocols_are_defined_where_the_methods_page_says():
     table = {
         "planetoid": {"cora", "citeseer", "pubmed"},
         "coauthor-20-30": {"cs", "physics"},
-        "geom-gcn": {"actor", "chameleon", "squirrel", "cornell", "texas", "wisconsin"},
-        "fixed-10": {
-            *("chameleon-filtered", "squirrel-filtered", "minesweeper", "tolokers"),
-            *("roman-empire", "amazon-ratings", "questions"),
-        },
-        "own": set(),  # of the catalogue none
+        "geom-gcn": {"actor", "chameleon", "squirrel", "cornell", "texas"},
+        "fixed-10": {"chameleon-filtered", "squirrel-filtered", "minesweeper", "tolokers"},
     }
     for name, protocol in PROTOCOLS.items():
         applies = {graph for graph in DATASETS if protocol.applies_to(graph)}
@@ -192,7 +188,6 @@ def test_what_differences_are_independent_over():
         "coauthor-20-30": "split",
         "geom-gcn": "file",
         "fixed-10": "file",
-        "own": "seed",
         "whole-graph": "seed",
     }
 

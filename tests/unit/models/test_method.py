@@ -22,8 +22,7 @@ def test_misspelt_names_get_a_hint():
 
 
 def test_parameters_come_from_optimiser_backbone_and_regularizer():
-    every = {"lr", "weight_decay", "hidden", "layers", "dropout"}
-    common = every | {"norm", "residual", "jk", "input_dropout"}
+    common = {"lr", "weight_decay", "hidden", "layers", "dropout"}
     assert set(Method.parse("gcn").parameters()) == common
     clar = {"alpha", "beta", "samples", "sampling", "clamp", "reduction", "scale"}
     assert set(Method.parse("gcn+clar").parameters()) == common | clar
@@ -31,8 +30,7 @@ def test_parameters_come_from_optimiser_backbone_and_regularizer():
     assert set(Method.parse("gat").parameters()) == common | {
         *("heads", "attention_dropout", "activation"),
     }
-    assert set(Method.parse("gpr").parameters()) == every | {"K", "restart"}
-    assert set(Method.parse("gcnii").parameters()) == every | {"initial", "theta"}
+    assert set(Method.parse("gpr").parameters()) == common | {"K", "restart"}
 
 
 def test_unknown_and_impossible_parameters_are_refused():
@@ -87,6 +85,22 @@ def test_a_parameter_without_a_default_must_be_given():
     assert method.checked({"strength": 2.0})["strength"] == 2.0
     with pytest.raises(ParameterError, match="strength.*needs a value"):
         method.checked({})
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        (
+            "support.own_classes:TakesNothing",
+            r"widths of input and output first, as in `def __init__",
+        ),
+        ("support.own_classes:TakesMore", "needs depth. Give defaults, or put them behind a `*`"),
+        ("gcn+support.own_classes:TakesMore", "needs inputs, outputs, depth. Give defaults"),
+    ],
+)
+def test_a_class_that_cannot_be_built_is_refused(name, message):
+    with pytest.raises(ParameterError, match=message):
+        Method.parse(name).parameters()
 
 
 def test_equal_settings_look_equal():

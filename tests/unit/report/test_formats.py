@@ -37,7 +37,6 @@ from clar_tune.report.blocks import Cell, Column, Document, Line, Table
 from clar_tune.report.renderers.latex_text import escaped
 from clar_tune.report.renderers.layout import header, side_by_side
 from clar_tune.report.texts import name
-from clar_tune.rows import Question
 
 GOLDEN = ROOT / "tests" / "golden"
 ENDINGS = {"table": "txt", "markdown": "md", "latex": "tex", "csv": "csv", "json": "json"}
@@ -519,8 +518,7 @@ def test_csv_keeps_a_spreadsheet_from_calculating():
 
 
 def test_json_holds_the_whole_comparison():
-    asking = replace(hostile(), questions=(Question("layers", "2"),), values=hostile().backbones)
-    whole = json.loads(printed("json", asking))
+    whole = json.loads(printed("json", hostile()))
     assert whole["format"] == 1
     (found,) = whole["comparisons"]
     assert set(found) == {field.name for field in fields(Comparison)}

@@ -4,7 +4,6 @@ import base64
 import hashlib
 import json
 import re
-import sys
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -23,7 +22,7 @@ from clar_tune.analysis.comparison import compare
 from clar_tune.analysis.runs import RunView
 from clar_tune.cli.report import report
 from clar_tune.errors import ClarTuneError
-from clar_tune.report import build_page, page as page_module
+from clar_tune.report import build_page
 from clar_tune.report.embedding import checked, json_text
 from clar_tune.report.failures import failures_of
 from clar_tune.report.page import PageBuilder
@@ -167,7 +166,7 @@ def test_runs_are_joined_into_one_page():
 def test_a_study_that_did_not_change_is_not_made_again(monkeypatch: pytest.MonkeyPatch):
     builder = PageBuilder()
     first = builder.build([run()])
-    monkeypatch.setattr(page_module, "study_data", lambda *_: pytest.fail("made again"))
+    monkeypatch.setattr("clar_tune.report.page.study_data", lambda *_: pytest.fail("made again"))
     assert builder.build([run()]).studies == first.studies
 
 
@@ -236,8 +235,7 @@ def test_what_cannot_be_written_is_refused_before_any_work(
     words: tuple[str, ...],
     problem: str,
 ):
-    door = sys.modules["clar_tune.report"]
-    monkeypatch.setattr(door, "build_page", lambda _: pytest.fail("worked in vain"))
+    monkeypatch.setattr("clar_tune.report.build_page", lambda _: pytest.fail("worked in vain"))
     (folder / "taken").write_text("mine")
     done = called(store, *words)
     assert isinstance(done.exception, ClarTuneError) and problem in str(done.exception)

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 from support.simulation import plan_from
 
-from clar_tune.rows import Question, environments
+from clar_tune.rows import environments
 from clar_tune.search import manifest
 from clar_tune.search.manifest import with_this_driver
 
@@ -29,16 +29,8 @@ protocol: balanced-60-20-20
 conditions: [{sweep: {alpha: [0, 1], beta: [0, 1], sampling: [node, edge, any]}}]
 columns: [sampling]
 correlate: {pearson: sampling, of: [node, edge]}
-question: {compare: alpha, baseline: 0}
 settings: {tuned: {}}
 """
-
-
-def test_what_a_space_asks_stands_in_the_manifest():
-    row = manifest.manifest_of(plan_from(SWEPT), {})
-    assert row.question == [{"compare": "alpha", "baseline": "0"}]
-    assert row.questions == (Question("alpha", "0"),)
-    assert manifest.manifest_of(plan_from(), {}).questions == ()
 
 
 def test_the_layout_of_a_table_stands_in_the_manifest():

@@ -5,7 +5,7 @@ import io
 import pytest
 from support.simulation import ARMS, Memory, plan_from, pretend, scheduler_for, trained, work
 
-from clar_tune.api.live import WAITING, Board, Lines, Silent, progress_of, view_on
+from clar_tune.cli.live import WAITING, Board, Lines, Silent, progress_of, view_on
 from clar_tune.cluster import driver, gpu_devices
 from clar_tune.cluster.resources import Node
 

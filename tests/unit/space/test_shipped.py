@@ -14,7 +14,7 @@ from clar_tune.space.plan import Options, make_plan
 
 shipped = cache(load_space)
 
-# Studies, and trainings at most under `tuned`, `paper` and `released`, or the settings named here.
+# Studies, and trainings at most under the settings `tuned`, `paper` and `released`.
 EXTENTS = {
     "planetoid": (45, 9_180, 4_725),
     "filters": (48, 2_808, 2_520),
@@ -28,9 +28,7 @@ EXTENTS = {
     "all": (144, 35_328, 26_544, 26_544),
     "clar-forms": (8, 5_664),
     "quickstart": (8, 432),
-    "modern": (272, 131_520, 121_920),
 }
-SETTINGS = {"modern": ("tuned", "tuned-gnn")}
 
 BACKBONES = ("gcn", "gat", "sage")
 
@@ -49,7 +47,7 @@ def conditions(space: str, method: str) -> list[dict]:
     [
         (space, settings)
         for space, (_, *trainings) in EXTENTS.items()
-        for settings in SETTINGS.get(space, ("tuned", "paper", "released"))[: len(trainings)]
+        for settings in ("tuned", "paper", "released")[: len(trainings)]
     ],
 )
 def test_a_dry_run_plans_the_whole_space(space, settings, cache, tmp_path, monkeypatch):
@@ -73,13 +71,12 @@ def test_the_extent_of_every_space_is_known():
 
 @pytest.mark.parametrize("space", sorted(EXTENTS))
 def test_tuned_comparisons_are_on_random_splits_and_papers_on_balanced_ones(space):
+    drawn = {"tuned": "random-60-20-20", "paper": "balanced-60-20-20"}
     fixed = {"planetoid", "coauthor-20-30", "whole-graph"}
     for name, settings in shipped(space).settings.items():
-        ours = name in ("tuned", "tuned-gnn")
-        usual = "random-60-20-20" if ours else "balanced-60-20-20"
-        published = {"fixed-10"} if name == "tuned-gnn" else set()
-        assert set(settings.protocols.values()) <= {usual, *fixed, *published}
-        by_loss = not ours or space == "filters"  # an error is a loss itself
+        usual = drawn.get(name, "balanced-60-20-20")
+        assert set(settings.protocols.values()) <= {usual, *fixed}
+        by_loss = name != "tuned" or space == "filters"  # an error is a loss itself
         assert settings.training.select == ("loss" if by_loss else "accuracy")
 
 
@@ -143,48 +140,6 @@ def test_robustness_drops_up_to_nine_tenths():
 def test_frequency_has_ten_bands_for_mlp_alone():
     assert conditions("frequency", "mlp") == [{"band": band} for band in range(1, 11)]
     assert conditions("frequency", "gpr") == conditions("frequency", "cheby") == [{}]
-
-
-def test_modern_has_every_backbone_with_and_without_clar_and_the_same_ranges():
-    space = shipped("modern")
-    plain = [method for method in space.methods if method.regularizer == "none"]
-    assert {f"{method.name}+clar" for method in plain} == {
-        method.name for method in space.methods if method.regularizer == "clar"
-    }
-    shared = [
-        {p.name: p for p in space.parameters("tuned", method, {})} for method in space.methods
-    ]
-    for name in ("lr", "weight_decay", "dropout"):
-        assert len({str(own[name].domain) for own in shared}) == 1
-    for method in plain[:3]:
-        searched = {p.name for p in space.parameters("tuned", method, {}).searched}
-        assert searched >= {"norm", "residual", "layers"}
-
-
-PUBLISHED = {
-    "cora": (3, 512, 0.001, 5e-4, 0.7, "none", False, "planetoid"),
-    "photo": (6, 256, 0.001, 5e-5, 0.5, "layer", True, "random-60-20-20"),
-    "chameleon-filtered": (5, 512, 0.005, 1e-3, 0.2, "none", False, "fixed-10"),
-}
-"""Layers, width, learning rate, weight decay, dropout, norm, residual; and the splits."""
-
-
-@pytest.mark.parametrize("graph", PUBLISHED)
-def test_tuned_gcns_are_trained_as_published(graph):
-    options = Options(settings="tuned-gnn", graphs=(graph,))
-    studies = {s.columns.method: s for s in make_plan(shipped("modern"), options).studies}
-    study, penalised = studies["gcn"], studies["gcn+clar"]
-    assert not study.has_search
-    assert {p.name for p in penalised.parameters.searched} == {"alpha", "beta"}
-    assert (study.training.max_epochs, study.training.patience) == (500, 500)
-    params = {
-        **study.method.parameters(),
-        **study.complete({p.name: p.domain.at(0.0) for p in study.parameters}),
-    }
-    names = ("layers", "hidden", "lr", "weight_decay", "dropout", "norm", "residual")
-    assert (*(params[name] for name in names), study.columns.protocol) == PUBLISHED[graph]
-    assert (params["jk"], params["input_dropout"]) == ("last", 0)
-    assert studies["sage"].has_search
 
 
 @pytest.mark.parametrize("space", sorted(EXTENTS))

@@ -32,7 +32,7 @@ FAULTS = {
     "KeepsEdges": r"fewer edges must give the same logits .*, got a diff.* \(`cached=True`\)\.",
     "LearnsOutsideItsState": r"as before, logits must be as before, got .* nor a buffer\.",
     "HasALazyLayer": rf"HasALazyLayer on {RINGS} fails: .*uninitialized",
-    "TakesNoWidths": r"TakesNoWidths is refused: .*no argument .* width of the input",
+    "TakesNoWidths": r"TakesNoWidths is refused: .*widths of input and output first",
 }
 
 

@@ -27,7 +27,7 @@ FAULTS = {
     "NoisyGradient": r"two trainings of 3 epochs with equal seeds must give equal numbers, got",
     "HasWeights": r"HasWeights: it must have no parameters to be learned, .*, got scale\.",
     "ActsWithoutWeight": r"with weight at 0 a training must be that of the plain backbone, got",
-    "NeedsMore": r"NeedsMore is refused: weight: .*NeedsMore needs a value, ",
+    "NeedsMore": r"NeedsMore is refused: .*needs weight, strength\. Give defaults",
     "NoPenaltyType": r"penalty\(\) must return a Penalty or None, got Tensor\.",
     "NoNumberAsModule": r"as a module its value must be a tensor of one number, got \(13, 3\)\.",
     "DrawsElsewhereAsModule": r"as a module equal seeds must give equal values, got .* and",

@@ -5,12 +5,9 @@ from dataclasses import replace
 import pytest
 from support.engines import generated, halves, spec_of
 
-from clar_tune.engine import LEFT_TO_TORCH
 from clar_tune.errors import ParameterError, UnknownName
 from clar_tune.models import Method
 from clar_tune.training import choose_engine, cpu_of, engines, form_of, make_ready, train
-
-BEYOND = ("appnp", "gcnii", "bernnet", "fagcn", "h2gcn")
 
 
 def chosen(asked: str, method: str = "gcn+clar", metric: str = "accuracy", **other: str):
@@ -26,8 +23,6 @@ def test_auto_is_native_and_torch_is_what_it_says():
     ("method", "options", "reason"),
     [
         ("gcn+adagraph", {}, "regularizer adagraph"),
-        *((name, {}, f"backbone {name}") for name in BEYOND),
-        ("gat+clar", {"altered": {"lr", "norm"}}, "parameter norm"),
         ("gcn", {"device": "cuda"}, "it trains on processors alone"),
         ("gcn", {"metric": "roc_auc", "select": "accuracy"}, "selection by ROC AUC"),
     ],
@@ -35,19 +30,6 @@ def test_auto_is_native_and_torch_is_what_it_says():
 def test_torch_is_chosen_where_the_engine_cannot(method, options, reason):
     assert chosen("native", method, **options) == ("torch", reason)
     assert chosen("auto", method, **options) == ("torch", None)
-
-
-def test_what_is_left_to_torch_by_design_is_told():
-    told = " ".join(left.what for left in LEFT_TO_TORCH)
-    assert all(name in told for name in (*BEYOND, "norm", "residual", "jk", "input_dropout"))
-    assert chosen("native", "gcn", altered={"lr", "hidden"}) == ("native", None)
-
-
-def test_the_native_engine_refuses_layers_that_it_has_not():
-    graph = generated()
-    spec = replace(spec_of(graph, "gcn", norm="batch"), engine="native")
-    with pytest.raises(ParameterError, match="parameter norm: the native engine does not train"):
-        train(spec, form_of(graph, "native"), halves(graph))
 
 
 @pytest.mark.parametrize("asked", ["native", "auto"])

@@ -1,27 +1,20 @@
-"""Progress of a run: a live table on a terminal and in a notebook, plain lines elsewhere."""
+"""Progress of a run: a live table on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
-import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from clar_tune.analysis import Progress
-    from clar_tune.cluster import View
-    from clar_tune.search import Limits, Scheduler
-    from clar_tune.store import Store
+    from clar_tune.search import Scheduler
 
 LINES_EVERY = 10.0
 """Seconds between two lines where there is no terminal."""
 
 REDRAW_EVERY = 0.5
-
-ROWS_OF_A_CELL = 20
 
 DRAINING = "interrupted: repeats under way are finished first; once more stops at once"
 
@@ -128,37 +121,6 @@ class Board(Silent):
         self._live.update(Group(_table(progress, rows), *map(Text, lines)), refresh=True)
 
 
-class Cell(Silent):
-    """The same table below the cell of a notebook that does the work."""
-
-    def __init__(self) -> None:
-        from IPython import display
-        from rich.text import Text
-
-        super().__init__(sys.stderr)
-        self._clock, self._next = Clock(), 0.0
-        untyped: Any = display
-        self._shown = untyped.display(Text("starting"), display_id=True)
-
-    def __call__(self, scheduler: Scheduler) -> None:
-        """Show it anew, but not too often."""
-        if time.monotonic() >= self._next:
-            self.close(scheduler)
-
-    def close(self, scheduler: Scheduler) -> None:
-        """Show it anew."""
-        from rich.table import Table
-        from rich.text import Text
-
-        self._next = time.monotonic() + REDRAW_EVERY
-        progress = progress_of(scheduler)
-        page = Table.grid()
-        page.add_row(_table(progress, ROWS_OF_A_CELL))
-        for line in (summary(progress, self._clock), *remarks(scheduler)):
-            page.add_row(Text(line))
-        self._shown.update(page)
-
-
 class Clock:
     """Time and trainings since a view was opened: what was stored before is not of its rate."""
 
@@ -182,18 +144,6 @@ def view_on(stream: TextIO, *, quiet: bool) -> Silent:
     if quiet:
         return Silent(stream)
     return Board(stream) if stream.isatty() else Lines(stream)
-
-
-@contextmanager
-def progress(name: str, store: Store, limits: Limits) -> Iterator[View]:
-    """Show the work on a run: ``ct.run(…, observe=ct.progress)``.
-
-    In a notebook and on a terminal that is a table, elsewhere a line now and then on stderr.
-    """
-    from rich.console import Console
-
-    with Cell() if Console().is_jupyter else view_on(sys.stderr, quiet=False) as view:
-        yield view
 
 
 def progress_of(scheduler: Scheduler) -> Progress:

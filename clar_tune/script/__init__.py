@@ -1,5 +1,0 @@
-"""Stored rows to numbers and conclusions; needs neither torch nor Ray."""
-
-import lazy_loader
-
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,1 +1,0 @@
-"""The backbones: each has ``Network``."""

@@ -1,1 +1,0 @@
-"""The regularizers: each has ``Penalty``."""

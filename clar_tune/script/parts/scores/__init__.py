@@ -1,1 +1,0 @@
-"""What answers are judged by: each has ``score``."""

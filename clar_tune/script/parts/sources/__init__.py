@@ -1,1 +1,0 @@
-"""Where a graph comes from: each has ``read_graph``."""

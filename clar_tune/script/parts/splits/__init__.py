@@ -1,1 +1,0 @@
-"""How nodes are divided: each has ``split``."""
