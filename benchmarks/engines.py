@@ -30,6 +30,7 @@ CASES: dict[str, dict[str, object]] = {
     "gcn+clar edge": {**CLAR, "sampling": "edge"},
     "gcn+preg": {},
     "gcn+dropedge": {"rate": 0.3},
+    "mlp": {},
     "sage": {},
     "gpr": {},
     "cheby": {},

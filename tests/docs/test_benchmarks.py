@@ -12,7 +12,7 @@ COMMANDS = fenced("docs/BENCHMARKS.md")
 SCALE = "python -m benchmarks.scale"
 RESUME = "python -m benchmarks.resume"
 SOAK = "python -m benchmarks.soak"
-EPOCHS = "python -m benchmarks.engines"
+ENGINES = "python -m benchmarks.engines"
 SEARCHES = "python -m benchmarks.engine_search"
 MATHEMATICS = "python -m benchmarks.equivalence mathematics"
 STREAMS = "python -m benchmarks.equivalence streams"
@@ -27,8 +27,8 @@ SHORT = {
     STEPS: "--graphs texas --cases gcn --draws 5 --folder {folder}",
     ACCURACY: "--graphs texas --cases gcn --at-most 2 --folder {folder}",
     ATTENTION: "--graphs texas",
-    EPOCHS: "--graphs texas --methods gcn --out {folder}/epochs.json",
-    SEARCHES: "--graphs texas --methods gcn --trials 1 --out {folder}/engines.json",
+    ENGINES: "--graphs texas --methods gcn --out {folder}/engines.json",
+    SEARCHES: "--graphs texas --methods gcn --trials 1 --out {folder}/searches.json",
     "make bench": "--graphs texas --no-memory --out {folder}/epochs.json",
     "python -m benchmarks.pruning": "--graphs texas --trials 1 --folder {folder}",
     "python -m benchmarks.overhead": "--rounds 1 --at-most 4",
@@ -48,7 +48,7 @@ TOLD = {
     ACCURACY: r"texas +gcn +2 +[-+][\d.]+ ± [\d.]+ +1.0 +[\d.]+",
     ATTENTION: r"texas +[\d.]+ +[\d.]+ +\d+%",
     "make bench": r"texas +gcn\+clar edge +[\d.]+ +[\d.]+ +[\d.]+ +[\d.]+x +[\d.]+x",
-    EPOCHS: r"texas +gcn +0.5 +[\d.]+ +[\d.]+ +[\d.]+x",
+    ENGINES: r"texas +gcn +0.5 +[\d.]+ +[\d.]+ +[\d.]+x",
     SEARCHES: r"all +[\d.]+ +[\d.]+ +[\d.]+x",
     "python -m benchmarks.pruning": r"texas +12 +\d+ +108 +[\d.]+%",
     "python -m benchmarks.overhead": r"0.25 s +\d+ +4 +[\d.]+ +[\d.]+ +[\d.]+%",
